@@ -38,7 +38,7 @@ enum ExitCode {
     static let vaultErrors: [(error: VaultError, code: Int32, meaning: String)] = [
         (.locked, 31, "locked: the vault's key is not there now"),
         (.denied, 32, "denied: another user's, or another key's"),
-        (.corrupt, 33, "corrupt: damaged, or of a later version"),
+        (.corrupt, 33, "corrupt: no vault, damaged, or of a later version"),
         (.invalid, 34, "invalid: the value may not be kept"),
         (.unavailable, 35, "unavailable: a full disk, or no keyring"),
     ]

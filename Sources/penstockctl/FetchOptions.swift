@@ -87,7 +87,7 @@ struct FetchOptions: Sendable {
         output = try Self.output(arguments.value("--output"), "-o")
         timeout = try Self.timeout(arguments.value("--timeout"))
         transport = try TransportChoice.chosen(arguments.value("--transport"))
-        trust = try FetchTrust.policy(arguments, host: url.host)
+        trust = try FetchTrust.policy(arguments, for: url.origin)
         signer = try FetchSigning.signer(arguments)
         cookies = arguments.value("--cookies")
         resolver = try Names.resolver(arguments)

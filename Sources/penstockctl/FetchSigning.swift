@@ -174,6 +174,7 @@ private struct Given {
             }
             found = profile
         } else {
+            if id != nil { throw UsageError("--sign-id: a profile is one of a file, and --sign-key is missing") }
             let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]
             let pairs = names.compactMap { name in environment[name].map { (name.lowercased(), $0) } }
             found = Dictionary(pairs) { first, _ in first }

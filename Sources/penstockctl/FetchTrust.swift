@@ -18,12 +18,16 @@ enum FetchTrust {
     static let key = OptionRule(
         names: ["--key"], placeholder: "FILE", help: "its private key in PEM, unless the file of --cert has it")
 
-    /// - Parameter host: whose pins they are. The hosts that a redirect leads to have none.
-    static func policy(_ arguments: Arguments, host: String) throws(UsageError) -> TrustPolicy? {
+    /// - Parameter origin: whose pins they are. The hosts that a redirect leads to have none.
+    static func policy(_ arguments: Arguments, for origin: HTTPURL.Origin) throws(UsageError) -> TrustPolicy? {
+        // Whoever asks for it would believe that it was kept.
+        for option in [authorities, pin, certificate, key] where origin.scheme == .http && arguments.has(option.key) {
+            throw UsageError("\(option.key) needs https: the URL is http, where nothing is verified")
+        }
         let authorities = try file(arguments.value("--cacert"), "--cacert")
         var policy = authorities.map { TrustPolicy.authorities($0) } ?? .system
         let pins = arguments.all("--pin")
-        if !pins.isEmpty { policy = try pinned(policy, pins, host) }
+        if !pins.isEmpty { policy = try pinned(policy, pins, origin.host) }
         policy = policy.identified(by: try identity(arguments))
         return policy == .system ? nil : policy
     }

@@ -40,7 +40,7 @@ struct RecordCommand: Sendable {
         contentLimit = try FetchOptions.count(
             arguments.value("--content") ?? "1048576", "--content", upTo: FetchOptions.mostContent)
         transport = try TransportChoice.chosen(arguments.value("--transport"))
-        trust = try FetchTrust.policy(arguments, host: origin.host)
+        trust = try FetchTrust.policy(arguments, for: origin)
         resolver = try Names.resolver(arguments)
     }
 

@@ -15,7 +15,10 @@ struct VaultCommand: Sendable {
                 guard let item = try await vault.load(key) else { return Self.notFound() }
                 return Self.show(item)
             case .set(let key):
-                let item = VaultItem(version: UUID().uuidString, content: try Self.input())
+                let content = try Self.input()
+                // A command before the pipe that failed has written nothing, and the old secret is not lost for that.
+                guard !content.isEmpty else { return Self.nothingGiven() }
+                let item = VaultItem(version: UUID().uuidString, content: content)
                 try await vault.save(item, for: key, over: .anything)
             case .remove(let key):
                 guard try await vault.delete(key, where: .anything) else { return Self.notFound() }
@@ -62,6 +65,11 @@ struct VaultCommand: Sendable {
         return name.isEmpty ? "-" : name.addingPercentEncoding(withAllowedCharacters: plain) ?? "-"
     }
 
+    private static func nothingGiven() -> Int32 {
+        Console.note("set: standard input is empty, and nothing was changed; rm takes an item out")
+        return ExitCode.usage
+    }
+
     private static func notFound() -> Int32 {
         Console.note("there is no such item")
         return ExitCode.vaultNotFound
@@ -71,7 +79,8 @@ struct VaultCommand: Sendable {
         switch error {
         case .locked: "the vault is locked: its key, or the keyring, is not there now"
         case .denied: "the vault is denied: it is another user's, sealed by another key, or may not be used"
-        case .corrupt: "the vault is corrupt: it was damaged, or is of a later version; it was left as it is"
+        case .corrupt:
+            "the vault is corrupt: it is no vault, was damaged, or is of a later version; it was left as it is"
         case .invalid: "the value may not be kept: it is longer than 1 MiB, or its name is none"
         default: "the vault cannot be used now"
         }
@@ -113,7 +122,12 @@ struct VaultOptions: Sendable {
 
     private static func task(_ arguments: Arguments) throws(UsageError) -> Task {
         let words = arguments.operands
-        if words == ["ls"] { return .list }
+        if words == ["ls"] {
+            for name in ["--origin", "--environment"] where arguments.has(name) {
+                throw UsageError("\(name) does not go with ls, which lists everything")
+            }
+            return .list
+        }
         let key = CredentialKey(
             service: words.dropFirst().first ?? "", environment: arguments.value("--environment") ?? "production",
             origin: try origin(arguments), account: words.dropFirst(2).first ?? "")

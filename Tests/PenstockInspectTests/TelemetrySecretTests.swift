@@ -79,6 +79,16 @@ import Testing
         #expect(text.contains(SemanticName.requestDuration))
     }
 
+    @Test("An exporter prints its collector without secrets")
+    func printed() {
+        let exporter = OTLPExporter(
+            "https://u:hunter2x@collector.example/v1?api-key=hunter2x", headers: ["X-Api-Key": "hunter2x"],
+            by: InspectRig.client(InspectRig.answering()))
+        let forms = PrintedForms.texts(of: exporter)
+        #expect(forms.filter { $0.contains("hunter2x") }.isEmpty)
+        #expect(forms.allSatisfy { $0.contains("collector.example") })
+    }
+
     @Test("A secret in any part of a span is found in what the collector is sent", arguments: 0..<5)
     func leaks(_ part: Int) async throws {
         let leak = Self.planted("query")

@@ -434,7 +434,7 @@ final class KeptTelemetry: TelemetryExporter {
     }
 
     @Test(
-        "The collector is sent nothing that goes with the app's own calls, and may be where the client allows plain http"
+        "The collector is sent nothing that goes with the app's own calls, plain, and may be where the client allows plain http"
     )
     func foreignCollector() async throws {
         let collector = InspectRig.answering(HTTPResponse(status: 200, body: Data("{}".utf8)))
@@ -442,6 +442,7 @@ final class KeptTelemetry: TelemetryExporter {
             configuration.headers = ["X-Api-Key": "canary"]
             configuration.options.headers = ["Authorization": "Bearer canary"]
             configuration.options.cleartext = .hosts(["collector.example"])
+            configuration.options.sealing = .sealed
         }
         try await OTLPExporter("http://collector.example:4318", headers: ["X-Collector": "a"], by: client).export(
             [], of: [])

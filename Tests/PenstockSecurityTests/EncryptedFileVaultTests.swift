@@ -209,6 +209,30 @@ struct EncryptedFileVaultTests {
         #expect(try await folder.vault.load(Sample.key) == Sample.item("3"))
     }
 
+    @Test("What is no vault is corrupt, with a key or without, and stays as it is with nothing beside it")
+    func foreign() async throws {
+        for (text, mode) in [
+            ("a list of the team's", 0o664), ("PNSTKVLT", 0o600), ("", 0o664), ("PNSTKVLT\u{2}x", 0o600),
+        ] {
+            let folder = try Folder()
+            try FileManager.default.createDirectory(
+                at: folder.file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: folder.file)
+            try Folder.setMode(0o664, folder.file)
+            #expect(await vaultError { try await folder.vault.load(Sample.key) } == .corrupt)
+            #expect(await vaultError { try await folder.vault.keys() } == .corrupt)
+            #expect(await vaultError { try await folder.vault.delete(Sample.key, where: .anything) } == .corrupt)
+            #expect(
+                await vaultError { try await folder.vault.save(Sample.item("1"), for: Sample.key, over: .anything) }
+                    == .corrupt)
+            #expect(try Data(contentsOf: folder.file) == Data(text.utf8))
+            #expect(try Folder.mode(folder.file) == mode, "\(text)")
+            let names = try FileManager.default.contentsOfDirectory(
+                atPath: folder.file.deletingLastPathComponent().path)
+            #expect(names == [folder.file.lastPathComponent])
+        }
+    }
+
     // MARK: The client
 
     @Test("A locked vault signs nobody out: the call fails, and goes with the credential when the vault is open")

@@ -1,8 +1,9 @@
 import Foundation
 import PenstockCore
 import PenstockTestSupport
-import PenstockTesting
 import Testing
+
+@testable import PenstockTesting
 
 @Suite(.timeLimit(.minutes(5)))
 struct StubTransportTests {
@@ -22,6 +23,16 @@ struct StubTransportTests {
         }
         #expect(stub.requests.map(\.url.target) == ["/products", "/products?page=2"])
         #expect(stub.unscripted.isEmpty)
+    }
+
+    @Test func `A path that no request can have is refused, by what to write for one with a query`() {
+        for path in ["/items?page=2", "/items#top", "items", "https://shop.test/items", "/a b", "/é", ""] {
+            #expect(StubTransport.fault(ofPath: path)?.contains("no request has the path \(path): ") == true, "\(path)")
+        }
+        #expect(StubTransport.fault(ofPath: "/items?page=2")?.contains("$0.url.query") == true)
+        for path in ["/", "/items", "/a%20b", "/items/7;v=1", "//"] {
+            #expect(StubTransport.fault(ofPath: path) == nil)
+        }
     }
 
     @Test(arguments: [(HTTPMethod.post, "/products"), (.get, "/orders")])

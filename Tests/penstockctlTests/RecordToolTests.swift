@@ -143,6 +143,7 @@ import Testing
         (["--har", "a.har", "--to", "http://127.0.0.1:9/v1"], "--to"),
         (["--har", "a.har", "--to", "http://127.0.0.1:9/?a=1"], "--to"),
         (["--har", "a.har", "--to", "http://127.0.0.1:9", "x"], "arguments"),
+        (["--har", "a.har", "--to", "http://127.0.0.1:9", "--cacert", "/dev/null"], "--cacert needs https"),
         (["--har", "a.har", "--to", "http://127.0.0.1:9", "--content", "many"], "--content"),
     ]
 

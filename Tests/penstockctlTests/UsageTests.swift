@@ -73,6 +73,9 @@ import Testing
         (["--timeout=1e3"], "--timeout"), (["--transport", "pigeon"], "--transport"),
         (["--cacert", "/nowhere/ca.pem"], "--cacert"), (["-d", "@/nowhere/data"], "-d"), (["-d", "@"], "-d"),
         (["-o", "/"], "-o"), (["-o", "/nowhere/file"], "-o"), (["--output="], "-o"),
+        (["--cacert", "/dev/null"], "--cacert needs https"), (["--cert", "/dev/null"], "--cert needs https"),
+        (["--key", "/dev/null"], "--key needs https"), (["--pin", "sha256/AAAA"], "--pin needs https"),
+        (["--sign", "aws:r:s3", "--sign-id", "ci"], "--sign-id"),
         (["--content", "10"], "--har"), (["--har", "/nowhere/a.har", "--content", "much"], "--content"),
     ]
 

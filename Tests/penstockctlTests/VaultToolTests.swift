@@ -59,8 +59,35 @@ import Testing
         #expect(try await vault("rm", "main") == 33)
     }
 
+    @Test func `set refuses an empty value, and what was kept is there still`() async throws {
+        let folder = try Folder()
+        let words = ["main", "--vault", folder.path("shop.vault")]
+        #expect(try await Tool.start(["vault", "set"] + words, input: Data()).end().status == 64)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("shop.vault")))
+        #expect(try await Tool.start(["vault", "set"] + words, input: Self.secret).end().status == 0)
+        let empty = try await Tool.start(["vault", "set"] + words, input: Data()).end()
+        #expect(empty.status == 64 && empty.errors.contains("empty"), "\(empty.errors)")
+        #expect(try await Tool.start(["vault", "get"] + words).end().output == Self.secret)
+        #expect(try await Tool.start(["vault", "set"] + words, input: Data("\n".utf8)).end().status == 0)
+    }
+
+    @Test func `A file that is no vault stays as it is, and is said to be none`() async throws {
+        let folder = try Folder()
+        let file = try folder.write(Data("a list of the team's\n".utf8), to: "list")
+        try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: file)
+        for words in [["ls"], ["get", "main"], ["set", "main"], ["rm", "main"]] {
+            let tool = try await Tool.start(["vault"] + words + ["--vault", file], input: Self.secret).end()
+            #expect(tool.status == 33 && tool.errors.contains("no vault"), "\(words): \(tool.errors)")
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o664)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["list"])
+    }
+
     @Test(arguments: [
-        [], ["ls"], ["ls", "main", "--vault", "/none"], ["get", "--vault", "/none"], ["get", "", "--vault", "/none"],
+        [], ["ls"], ["ls", "main", "--vault", "/none"], ["ls", "--vault", "/dev/null", "--environment", "test"],
+        ["ls", "--vault", "/dev/null", "--origin", "https://a.example"], ["get", "--vault", "/none"],
+        ["get", "", "--vault", "/none"],
         ["get", "a", "b", "c", "--vault", "/none"], ["put", "a", "--vault", "/none"],
         ["get", "a", "--vault", "/none", "--origin", "nonsense"],
         ["get", "a", "--secret-service", "x", "--vault", "/none"],

@@ -86,7 +86,8 @@ extension Authenticator {
 /// What an ``Authenticator`` has to renew a credential with.
 public struct RefreshContext: Sendable {
     /// Sends for the same user in the same environment. What it sends, and what any other client sends in the same task,
-    /// does not carry the credential that is being renewed, and does not wait for the new one.
+    /// does not carry the credential that is being renewed, and does not wait for the new one. A bare ``HTTPRequest`` belongs to no
+    /// service: it goes by the options of the client, and the trust policy of a service has no part in it.
     public let client: APIClient
     /// Whose credential it is.
     public let key: CredentialKey
@@ -94,4 +95,6 @@ public struct RefreshContext: Sendable {
     public let environment: ServerEnvironment
     /// The clock that expiry is judged by: what a new credential was obtained at is its date.
     public let time: TimeSource
+    /// How the service whose calls want the credential is reached, as its options have it.
+    var connection = CallOptions()
 }

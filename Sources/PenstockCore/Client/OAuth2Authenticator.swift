@@ -12,6 +12,11 @@ import Foundation
 ///
 /// The form goes to the token endpoint as the standard has it: without the client's common headers, neither sealed nor compressed,
 /// whatever the client's options say. What a gateway in front of it wants stands in ``headers``.
+///
+/// It goes there as requests go to the service: by the trust policy, proxy, resolver and cleartext policy of the service whose calls
+/// want the token, whichever origin the token endpoint is on. Those of a single call or endpoint have no part in it, since a token is
+/// for all of them. Pins are for the hosts that they name: a token endpoint on another host is pinned where the service's policy has
+/// pins for that host too. One that other authorities vouch for than for the service has its own policy in ``trust``.
 public struct OAuth2Authenticator: Authenticator {
     /// A status of 401 with no challenge that says otherwise, unless set.
     public var expiry: ExpiryRule
@@ -21,6 +26,9 @@ public struct OAuth2Authenticator: Authenticator {
     public var trustedOrigins: Set<HTTPURL.Origin>
     /// What each request to the token endpoint carries besides its own fields, such as a gateway's key; nothing unless set.
     public var headers: CommonHeaders = [:]
+    /// Whom TLS trusts at the token endpoint, such as ``TrustPolicy/system`` for one of a public provider beside a service with a
+    /// company's own authority. `nil`, the default, is the policy of the service.
+    public var trust: TrustPolicy?
     private let tokenURL: @Sendable (ServerEnvironment) -> String
     private let clientID: String
     private let clientSecret: String?
@@ -167,7 +175,8 @@ public struct OAuth2Authenticator: Authenticator {
             request.fields[.authorization] = try BasicAuthenticator.value(
                 PercentEncoding.escaped(clientID), PercentEncoding.escaped(clientSecret))
         }
-        let options = CallOptions.with { options in
+        let options = context.connection.with { options in
+            if let trust { options.trust = trust }
             // A refresh token goes to the one place that it is for.
             options.redirects = .never
             options.cache = .networkOnly

@@ -49,11 +49,9 @@ enum CookieFileFormat {
     /// Puts the cookies of a file into jars. A line that cannot be read, or whose cookie has expired, is passed over. An empty
     /// file has none.
     static func read(_ data: Data, into jars: inout CookieJars<CachePartition>, at now: Date) throws(Problem) {
-        guard !data.isEmpty else { return }
-        let lines = data.split(separator: UInt8(ascii: "\n"))
-        try checkVersion(lines.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
+        try check(data)
         let decoder = JSONDecoder()
-        for line in lines.dropFirst() where line.count <= maximumLineBytes {
+        for line in data.split(separator: UInt8(ascii: "\n")).dropFirst() where line.count <= maximumLineBytes {
             guard let record = try? decoder.decode(Record.self, from: line),
                 let url = try? HTTPURL(
                     HTTPURL.Origin(scheme: .https, host: record.host, port: 443).text + "/"), url.host == record.host,
@@ -68,9 +66,22 @@ enum CookieFileFormat {
     /// More than the longest cookie and its attributes, each of their bytes escaped.
     private static let maximumLineBytes = 64 << 10
 
-    private static func checkVersion(_ line: String) throws(Problem) {
-        guard line.hasPrefix(name), let number = Int(line.dropFirst(name.count)), number > 0 else { throw .foreign }
+    /// Whether it is a file of cookies, of whatever version.
+    static func isOurs(_ data: Data) -> Bool { number(of: data) != nil }
+
+    /// Whether it can be read; an empty file can.
+    static func check(_ data: Data) throws(Problem) {
+        guard !data.isEmpty else { return }
+        guard let number = number(of: data) else { throw .foreign }
         if number > version { throw .newerVersion }
+    }
+
+    /// - Returns: the version that a file is of.
+    private static func number(of data: Data) -> Int? {
+        guard let first = data.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first else { return nil }
+        let line = String(decoding: first, as: UTF8.self)
+        guard line.hasPrefix(name), let number = Int(line.dropFirst(name.count)), number > 0 else { return nil }
+        return number
     }
 }
 

@@ -186,13 +186,18 @@ public final class FileCookieStore: CookieStore {
     ) throws(CookieFileError) -> FileLock {
         do {
             try file.makeFolder()
+            // Nothing is left beside what is somebody else's.
+            if !file.hasLock { try CookieFileFormat.check(bytes(of: file)) }
             let lock = try FileLock(beside: file)
-            guard let bytes = try file.contents(limit: maximumFileBytes, .narrows) else { return lock }
-            try CookieFileFormat.read(bytes, into: &jars, at: now)
+            try CookieFileFormat.read(bytes(of: file), into: &jars, at: now)
             return lock
         } catch {
             throw CookieFileError(error)
         }
+    }
+
+    private static func bytes(of file: PrivateFile) throws(PrivateFileError) -> Data {
+        try file.contents(limit: maximumFileBytes, .narrows(if: CookieFileFormat.isOurs)) ?? Data()
     }
 }
 

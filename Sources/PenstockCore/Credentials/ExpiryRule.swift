@@ -8,7 +8,8 @@ import Foundation
 public struct ExpiryRule: Hashable, Sendable {
     /// 401 unless set.
     public var statuses: Set<Int>
-    /// Codes of the service's envelope; none unless set.
+    /// Codes of the service's envelope, as its ``Envelope/codeType`` gives them: `"40101"` where they are strings, and `40101` where
+    /// they are integers. None unless set.
     public var codes: Set<BusinessCode>
     /// The scheme of the credentials, in small letters. A challenge of this scheme may say that the credential is not what
     /// the response is about; `nil` believes none.

@@ -29,7 +29,7 @@ public struct Envelope: Hashable, Sendable {
     public var message: String
     /// Dotted path of the data; `""` for services that put the fields beside the code.
     public var data: String
-    /// The codes that mean success.
+    /// The codes that mean success, as ``codeType`` gives them: `"0"` where they are strings, and `0` where they are integers.
     public var success: Set<BusinessCode>
     /// How strictly the code is read. An integer by default.
     public var codeType: CodeType
@@ -133,13 +133,37 @@ extension Envelope {
         }
     }
 
+    /// Why no reply can be a success: no code of such a type is one of those that mean it; `nil` where one can.
+    var fault: String? {
+        guard !success.isEmpty, !success.contains(where: codeType.canGive) else { return nil }
+        return "reads its code as \(codeType.expectation), which none of its codes for success is: \(success.listed)"
+    }
+
+    /// Why no reply says that a credential has expired; `nil` where one can, or where codes say nothing of it.
+    func fault(of rule: ExpiryRule) -> String? {
+        guard !rule.codes.isEmpty, !rule.codes.contains(where: codeType.canGive) else { return nil }
+        return "reads its code as \(codeType.expectation), which none of the codes for expiry is: \(rule.codes.listed)"
+    }
+
     private func readMessage(_ decoder: any Decoder, options: DecodingOptions) -> String {
         let place = try? decoder.descend(JSONPath(message), options: options)
         return (try? place?.singleValueContainer().decode(String.self)) ?? ""
     }
 }
 
+extension Set<BusinessCode> {
+    fileprivate var listed: String { map(\.debugDescription).sorted().joined(separator: ", ") }
+}
+
 extension Envelope.CodeType {
+    /// Whether a code can be what is read.
+    func canGive(_ code: BusinessCode) -> Bool {
+        switch (self, code) {
+        case (.either, _), (.string, .string), (.integer, .int), (.lenientInteger, .int): true
+        default: false
+        }
+    }
+
     var expectation: String {
         switch self {
         case .integer: "an integer"

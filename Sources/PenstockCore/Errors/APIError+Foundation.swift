@@ -32,7 +32,9 @@ extension APIError: CustomNSError {
     /// The kind's number from the table.
     public var errorCode: Int { kind.entry.code }
 
-    /// Nothing but numbers, names and the text for users; the request and the response stay in the error itself.
+    /// Nothing but numbers, names and the text for users; the request and the response stay in the error itself. An `NSError` prints
+    /// that text as users read it, which of a business error is what the server has written, secrets included: logs print the
+    /// ``APIError`` itself.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: userText, Self.kindKey: kind.entry.name, Self.stageKey: stage.rawValue,

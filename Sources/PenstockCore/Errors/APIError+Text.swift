@@ -84,7 +84,8 @@ extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, 
         case .transport(let fault): "\(name): \(fault.rawValue)"
         case .limitExceeded(let limit): "\(name): \(limit)"
         case .httpStatus(let status): "\(name) \(status)"
-        case .business(let code, let message): "\(name) \(PrintableText.redacted("\(code): \(message)"))"
+        case .business(let code, let message):
+            "\(name) \(PrintableText.redacted("\(code.debugDescription): \(message)"))"
         case .validation(let rule): "\(name): \(rule)"
         case .decoding(let path, let reason): "\(name) at \(path.isEmpty ? "the root" : path): \(reason)"
         case .storage(let fault): "\(name): \(fault.rawValue)"

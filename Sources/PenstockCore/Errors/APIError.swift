@@ -306,11 +306,20 @@ public enum BusinessCode: Hashable, Sendable, ExpressibleByIntegerLiteral, Expre
     }
 }
 
-extension BusinessCode: CustomStringConvertible {
+extension BusinessCode: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The number, or the word as it is.
     public var description: String {
         switch self {
         case .int(let number): String(number)
         case .string(let text): text
+        }
+    }
+
+    /// The number, or the word in quotes: `"0"` is not `0`. Lists of codes and errors print it so.
+    public var debugDescription: String {
+        switch self {
+        case .int(let number): String(number)
+        case .string(let text): String(reflecting: text)
         }
     }
 }

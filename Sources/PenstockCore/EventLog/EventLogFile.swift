@@ -41,14 +41,20 @@ final class EventLogFile {
     static func open(_ url: URL) throws(EventLogError) -> (EventLogFile, EventLogFormat.Content) {
         do {
             let file = PrivateFile(url)
+            // Nothing is left beside what is somebody else's.
+            if !file.hasLock { _ = try EventLogFormat.read(bytes(of: file)) }
             let lock = try FileLock(beside: file)
-            let content = try EventLogFormat.read(try file.contents(limit: longest, .narrows) ?? Data())
+            let content = try EventLogFormat.read(bytes(of: file))
             let text = EventLogFormat.whole(content.records, content.batches)
             let handle = try file.replace(with: Data(text.utf8))
             return (EventLogFile(file, lock, handle, size: text.utf8.count), content)
         } catch {
             throw EventLogError(error)
         }
+    }
+
+    private static func bytes(of file: PrivateFile) throws(PrivateFileError) -> Data {
+        try file.contents(limit: longest, .narrows(if: EventLogFormat.isOurs)) ?? Data()
     }
 
     private init(_ file: PrivateFile, _ lock: FileLock, _ handle: FileHandle, size: Int) {

@@ -77,6 +77,16 @@ package enum EventLogFormat {
         return content
     }
 
+    /// Whether it is a log, of whatever version and however damaged.
+    static func isOurs(_ data: Data) -> Bool {
+        do throws(Problem) {
+            _ = try read(data)
+            return !data.isEmpty
+        } catch {
+            return error == .newerVersion
+        }
+    }
+
     private static func line(_ kind: String, _ text: String) -> String {
         "\(kind) \(sum(kind, text)) \(text)\n"
     }

@@ -21,12 +21,8 @@ import Foundation
 ///
 /// As in any ``Endpoint``, a member that is declared with another type than here does not compile, since it would be ignored.
 public protocol OutboxEndpoint: OutboxEndpointMembers, Codable {
-    /// A check by the compiler, not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this
-    /// protocol gives it: compare `lane`, `fold`, `outboxName`, `outboxPolicy` and `verdict(on:)`.
-    associatedtype MembersMustHaveTheTypesThatOutboxEndpointGivesThem: MembersAsDeclared = Members<
-        (_Name, _Lane, _Fold, _Policy, _Answer, _Verdict),
-        (String, OutboxLane, OutboxFold?, OutboxPolicy, OutboxAnswer, OutboxVerdict?)
-    >
+    /// A check by the compiler, not to be declared: it says which member of a write has another type than this protocol gives it.
+    static func _checkMembers(ofWrite types: (_Name, _Lane, _Fold, _Policy, _Answer, _Verdict).Type)
 
     /// The name by which rows find this type again after the app was started anew. The type's own name by default; give the old
     /// name to a type that is renamed.

@@ -106,10 +106,14 @@ extension RequestRules {
             if let host, Self.normalised(host) == nil {
                 return "a host is a name or an address, without scheme, port and path"
             }
-            if let path, !path.hasPrefix("/") { return "a path begins with /" }
-            if let path, path.contains(where: { "?#".contains($0) }) { return "a path has no query" }
-            if let path, PercentEncoding.completed(path) != path { return "a path is written with its percent-escapes" }
-            return nil
+            return path.flatMap(Self.fault(ofPath:))
+        }
+
+        /// Why no URL has a path; `nil` where one can.
+        package static func fault(ofPath path: String) -> String? {
+            if !path.hasPrefix("/") { return "a path begins with /" }
+            if path.contains(where: { "?#".contains($0) }) { return "a path has no query" }
+            return PercentEncoding.completed(path) == path ? nil : "a path is written with its percent-escapes"
         }
 
         /// A host as ``HTTPURL`` has it, and what its hosts end with for a pattern: `.example.com` for `*.example.com`. `nil` where

@@ -5,8 +5,9 @@ import Foundation
 package struct PrivateFile: Sendable {
     /// What is done with a file that others than its owner may read or write.
     package enum Leniency: Sendable {
-        /// The permissions are taken away from them.
-        case narrows
+        /// The permissions are taken away from them, once the content is known to be one of ours. What is something else, or empty,
+        /// stays as it is.
+        case narrows(if: @Sendable (Data) -> Bool)
         /// It is refused, as `ssh` does with its keys: they may have read it.
         case refuses
     }
@@ -26,6 +27,9 @@ package struct PrivateFile: Sendable {
         var status = stat()
         return lstat(path, &status) == 0
     }
+
+    /// Whether a ``FileLock`` was made beside it. Where none was, what is there may be anything, and is looked at before one is made.
+    package var hasLock: Bool { PrivateFile(path: FileLock.path(beside: self)).exists }
 
     /// - Returns: `nil` when there is none.
     /// - Throws: ``PrivateFileError/unusable`` for what is no file or has more than `limit` bytes;
@@ -49,12 +53,12 @@ package struct PrivateFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit else { throw .unusable }
         // The administrator may read what is anybody's.
         guard status.st_uid == geteuid() || geteuid() == 0 else { throw .exposed }
-        if status.st_mode & 0o077 != 0 {
-            guard leniency == .narrows else { throw .exposed }
-            // Where it has no effect the file system has no permissions.
-            fchmod(file, status.st_mode & 0o700)
-        }
-        return try bytes(of: file, count: Int(status.st_size))
+        let isWide = status.st_mode & 0o077 != 0
+        if isWide, case .refuses = leniency { throw .exposed }
+        let found = try bytes(of: file, count: Int(status.st_size))
+        // Where it has no effect the file system has no permissions.
+        if isWide, case .narrows(let isOurs) = leniency, isOurs(found) { fchmod(file, status.st_mode & 0o700) }
+        return found
     }
 
     /// The content of a file that is written once, and made where there is none or an empty one. Of several who make it at one
@@ -211,7 +215,7 @@ package final class FileLock: Sendable {
     /// - Parameter patience: how long one who holds it is waited for; not at all by default.
     /// - Throws: ``PrivateFileError/busy`` when somebody else holds it for longer.
     package init(beside file: PrivateFile, patience: Duration = .zero) throws(PrivateFileError) {
-        let descriptor = open(file.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(Self.path(beside: file), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .last }
         do throws(PrivateFileError) {
             try Self.take(descriptor, patience: patience)
@@ -221,6 +225,8 @@ package final class FileLock: Sendable {
         }
         self.descriptor = descriptor
     }
+
+    fileprivate static func path(beside file: PrivateFile) -> String { file.path + ".lock" }
 
     /// Waits for the lock of an open file.
     fileprivate static func take(_ descriptor: Int32, patience: Duration) throws(PrivateFileError) {

@@ -55,14 +55,16 @@ struct BackgroundFolder: Sendable {
         let file = PrivateFile(self.file(key, Self.reply))
         // Base64 takes a third more.
         let limit = 2 * BackgroundTransfers.maximumReply + (1 << 20)
-        guard let text = try? file.contents(limit: limit, .narrows),
-            let reply = try? JSONDecoder().decode(Reply.self, from: text)
+        guard let text = try? file.contents(limit: limit, .narrows { Self.reply(in: $0) != nil }),
+            let reply = Self.reply(in: text)
         else { return nil }
         var fields = HTTPFields()
         for field in reply.fields where field.count == 2 { fields.append(field[1], for: HTTPFieldName(field[0])) }
         return HTTPResponse(
             status: reply.status, fields: fields, body: reply.body, version: HTTPVersion(rawValue: reply.version))
     }
+
+    private static func reply(in text: Data) -> Reply? { try? JSONDecoder().decode(Reply.self, from: text) }
 
     func remove(_ key: BackgroundKey) {
         removePart(of: key)

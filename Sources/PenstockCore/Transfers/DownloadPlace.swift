@@ -102,8 +102,7 @@ struct DownloadPlace: Sendable {
 
     private func kept() throws(SystemError) -> (part: PartialDownload, offset: Int)? {
         let size = Int(clamping: try file.facts().st_size)
-        guard size > 0, let text = readDescription(),
-            let part = try? JSONDecoder().decode(PartialDownload.self, from: text), part.key == key,
+        guard size > 0, let part = readDescription().flatMap(Self.part(in:)), part.key == key,
             let offset = part.usable(size, in: MachineStart.id)
         else { return nil }
         if offset < size { try file.truncate(to: offset) }
@@ -114,7 +113,12 @@ struct DownloadPlace: Sendable {
     private static let longestDescription = 64 << 10
 
     private func readDescription() -> Data? {
-        (try? PrivateFile(path: description).contents(limit: Self.longestDescription, .narrows)) ?? nil
+        let file = PrivateFile(path: description)
+        return (try? file.contents(limit: Self.longestDescription, .narrows { Self.part(in: $0) != nil })) ?? nil
+    }
+
+    private static func part(in description: Data) -> PartialDownload? {
+        try? JSONDecoder().decode(PartialDownload.self, from: description)
     }
 
     // MARK: Writing

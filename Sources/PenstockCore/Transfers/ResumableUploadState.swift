@@ -123,24 +123,31 @@ struct ResumableUploadState: Hashable, Sendable {
         let found: Data?
         do throws(SystemError) {
             found = try SystemError.ofFile { () throws(PrivateFileError) in
-                try PrivateFile(place).contents(limit: maximumBytes + 1, .narrows)
+                try PrivateFile(place).contents(limit: maximumBytes + 1, .narrows { firstLine(of: $0) != nil })
             }
         } catch {
             throw .unusableState(reason: String(cString: strerror(error.code)))
         }
         guard let data = found, !data.isEmpty else { return nil }
-        let lines = data.split(separator: UInt8(ascii: "\n"))
-        guard let first = lines.first.map({ String(decoding: $0, as: UTF8.self) }), first.hasPrefix(name),
-            data.count <= maximumBytes
-        else {
+        guard let first = firstLine(of: data) else {
             throw .unusableState(reason: "\(place.lastPathComponent) is no state of an upload")
         }
         guard let number = Int(first.dropFirst(name.count)), number <= version else {
             throw .unusableState(reason: "\(place.lastPathComponent) is of a later version")
         }
+        let lines = data.split(separator: UInt8(ascii: "\n"))
         guard lines.count == 2, var line = try? JSONDecoder().decode(Line.self, from: lines[1]) else { return nil }
         if let key = line.key { line.subject.unseal(with: key, as: subject) }
         return ResumableUploadState(line)
+    }
+
+    /// What says which version a state is of; `nil` where it is none.
+    private static func firstLine(of data: Data) -> String? {
+        let first = data.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first
+        guard let first = first.map({ String(decoding: $0, as: UTF8.self) }), first.hasPrefix(name),
+            data.count <= maximumBytes
+        else { return nil }
+        return first
     }
 
     private init?(_ line: Line) {

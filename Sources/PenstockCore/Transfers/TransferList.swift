@@ -63,22 +63,35 @@ public actor TransferList<Order: Codable & Sendable> {
     ///   ``APIError/StorageFault/failed`` where it holds something else, which is left as it is.
     public static func open(_ file: URL) async throws(APIError) -> TransferList {
         let path = file.path
-        let (lock, items) = try await DiskWork.run { () throws(APIError) in
+        let (lock, items) = try await DiskWork.run { () throws(APIError) -> (FileDescriptor, [Item]) in
             do throws(SystemError) {
+                // Nothing is left beside what is somebody else's.
+                if !PrivateFile(path: path).hasLock { _ = try Self.items(at: path) }
                 let lock = try FileDescriptor.open(path + ".lock", O_RDWR | O_CREAT, mode: 0o600)
                 _ = try SystemError.check { Int(flock(lock.raw, LOCK_EX | LOCK_NB)) }
-                let kept = try SystemError.ofFile { () throws(PrivateFileError) in
-                    try PrivateFile(path: path).contents(limit: longest, .narrows)
-                }
-                guard let text = kept else { return (lock, [Item]()) }
-                let content = try? JSONDecoder().decode(Content.self, from: text)
-                guard let content, content.version == 1 else { throw SystemError(code: EINVAL) }
-                return (lock, content.items)
+                return (lock, try Self.items(at: path))
             } catch {
                 throw APIError(error)
             }
         }
         return TransferList(path, lock, items)
+    }
+
+    private static func items(at path: String) throws(SystemError) -> [Item] {
+        let kept = try SystemError.ofFile { () throws(PrivateFileError) in
+            try PrivateFile(path: path).contents(limit: longest, .narrows { content(of: $0) != nil })
+        }
+        guard let kept else { return [] }
+        guard let content = content(of: kept) else { throw SystemError(code: EINVAL) }
+        return content.items
+    }
+
+    /// - Returns: `nil` for what is no list.
+    private static func content(of text: Data) -> Content? {
+        guard let content = try? JSONDecoder().decode(Content.self, from: text), content.version == 1 else {
+            return nil
+        }
+        return content
     }
 
     /// Puts something on the list, to be waited for. What is on it by that name already stays as it is.

@@ -64,15 +64,22 @@ public enum PinError: Error, Hashable, Sendable {
     case hostPinnedTwice(String)
 }
 
-extension PinError: CustomStringConvertible {
+extension PinError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What is wrong, without the secrets of a text that was taken for a pin or a host.
     public var description: String {
         switch self {
-        case .malformedPin(let text): "\(text) is no pin: sha256/ and the digest in base64"
-        case .malformedHost(let text): "\(text) is no host: a name or an address, without scheme, port or wildcard"
-        case .noBackup(let host): "the pins of \(host) lack a second one, of a key that is kept in reserve"
-        case .hostPinnedTwice(let host): "\(host) has two sets of pins"
+        case .malformedPin(let text): "\(PrintableText.redacted(text)) is no pin: sha256/ and the digest in base64"
+        case .malformedHost(let text):
+            "\(PrintableText.redacted(text)) is no host: a name or an address, without scheme, port or wildcard"
+        case .noBackup(let host):
+            "the pins of \(PrintableText.redacted(host)) lack a second one, of a key that is kept in reserve"
+        case .hostPinnedTwice(let host): "\(PrintableText.redacted(host)) has two sets of pins"
         }
     }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["reason": description], displayStyle: .enum) }
 }
 
 /// The keys that may speak for a host. One of them must be the key of a certificate of the chain that was validated, whatever

@@ -16,7 +16,8 @@ public struct OTLPExporter: TelemetryExporter {
     /// - Parameters:
     ///   - url: of the collector, without `/v1/traces` and `/v1/metrics`.
     ///   - headers: what the collector wants besides, such as a key.
-    ///   - client: sends it by its time, without its own headers, cookies and interceptors, past its cache. Plain `http` is for this machine alone, unless the
+    ///   - client: sends it by its time, without its own headers, cookies and interceptors, past its cache and plain, whatever its
+    ///     options seal. Plain `http` is for this machine alone, unless the
     ///     client's options allow more. What it tells its sinks is not told to this exporter again: it should have no telemetry itself.
     public init(_ url: String, headers: HTTPFields = [:], by client: APIClient) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -55,6 +56,8 @@ public struct OTLPExporter: TelemetryExporter {
     private static let options = CallOptions.with {
         $0.timeouts = Timeouts(connect: .seconds(10), firstByte: .seconds(10), idle: .seconds(10), total: .seconds(30))
         $0.cache = .networkOnly
+        // Of the services it is that they open what is sealed, and the collector is none of them.
+        $0.sealing = .plain
         $0.inFlight = .independent
         $0.retry = RetryPolicy(limit: 4, statuses: [429, 502, 503, 504])
         $0.idempotency = .declared
@@ -73,6 +76,13 @@ public struct OTLPExporter: TelemetryExporter {
         }
         return try? JSONDecoder().decode(OTLPAnswer.self, from: response.data)
     }
+}
+
+extension OTLPExporter: CustomStringConvertible, CustomReflectable {
+    /// The collector, without secrets.
+    public var description: String { "OTLP to \(Redaction.text(url))" }
+
+    public var customMirror: Mirror { Mirror(self, children: ["url": Redaction.text(url)], displayStyle: .struct) }
 }
 
 /// An `ExportTraceServiceResponse`, or that for metrics.

@@ -18,8 +18,8 @@ import PenstockCore
 /// made for them 0700.
 ///
 /// Its errors: ``VaultError/locked`` while the key is not to be had; ``VaultError/denied`` where the file belongs to somebody
-/// else or was sealed by another key; ``VaultError/corrupt`` when it was damaged or is of a later version, in which case it is
-/// left as it is until ``erase()``; ``VaultError/unavailable`` for a full disk, a process that holds the lock for too long, or a
+/// else or was sealed by another key; ``VaultError/corrupt`` when it is something else, was damaged or is of a later version, in
+/// which case it is left as it is until ``erase()``; ``VaultError/unavailable`` for a full disk, a process that holds the lock for too long, or a
 /// task that was cancelled while it waited.
 public final class EncryptedFileVault: CredentialVault {
     private let file: PrivateFile
@@ -113,7 +113,7 @@ public final class EncryptedFileVault: CredentialVault {
 
     private static func contents(of file: PrivateFile) throws(VaultError) -> Data? {
         try VaultError.ofFile { () throws(PrivateFileError) in
-            try file.contents(limit: SealedItems.limit, .narrows)
+            try file.contents(limit: SealedItems.limit, .narrows(if: SealedItems.isOurs))
         }
     }
 
@@ -121,6 +121,8 @@ public final class EncryptedFileVault: CredentialVault {
         in bytes: Data?, _ key: VaultKey, _ given: Data?
     ) throws(VaultError) -> SealedItems {
         guard let bytes else { return SealedItems() }
+        // What is something else is said to be that, whether there is a key or not.
+        try SealedItems.check(bytes)
         return try SealedItems(bytes, key: key.bytes(given))
     }
 
@@ -130,6 +132,8 @@ public final class EncryptedFileVault: CredentialVault {
     ) async throws(VaultError) -> Bool {
         let given = try await key.given()
         return try await changes.runPatiently(by: time) { [file, key] () throws(VaultError) in
+            // Nothing is left beside what is somebody else's.
+            if !file.hasLock, let found = try Self.contents(of: file) { try SealedItems.check(found) }
             guard let lock = try Self.lock(file) else { return nil }
             defer { withExtendedLifetime(lock) {} }
             var sealed = try Self.items(in: Self.contents(of: file), key, given)

@@ -16,7 +16,8 @@ struct SealedItems: Equatable, Sendable {
     /// Far more than credentials take; a file that is larger is none of ours.
     static let limit = 64 << 20
 
-    private static let start = Data("PNSTKVLT".utf8) + [1]
+    private static let name = Data("PNSTKVLT".utf8)
+    private static let start = name + [1]
     private static let fingerprintSize = 8
     private static let nonceSize = 12
     private static let tagSize = 16
@@ -31,6 +32,16 @@ struct SealedItems: Equatable, Sendable {
     }
 
     init() {}
+
+    /// Whether it is a vault's file, of whatever version.
+    static func isOurs(_ bytes: Data) -> Bool { bytes.starts(with: name) }
+
+    /// Whether a key is worth asking for.
+    ///
+    /// - Throws: ``VaultError/corrupt`` for what is no vault's file, or that of a later version.
+    static func check(_ bytes: Data) throws(VaultError) {
+        guard bytes.starts(with: start) else { throw .corrupt }
+    }
 
     /// - Throws: ``VaultError/unavailable`` when it is more than a file may hold.
     func sealed(by key: Data) throws(VaultError) -> Data {

@@ -67,7 +67,8 @@ public final class StubTransport: Transport {
     /// method, path and host.
     ///
     /// - Parameters:
-    ///   - path: with its percent-escapes, as ``HTTPURL/path`` has it.
+    ///   - path: with its percent-escapes, as ``HTTPURL/path`` has it. One that no URL has, such as one with a query, ends the
+    ///     program: what is answered by its query is scripted by the path, and `respond` looks at the URL.
     ///   - host: whom the request is for, `shop.example.com` or with its port `127.0.0.1:8080`, in any case of letters; `nil`
     ///     for every host for which nothing is scripted. What names the port goes before what does not.
     ///   - delay: how long the answer takes. The exchange's time-outs and its end count meanwhile. None by default.
@@ -75,8 +76,16 @@ public final class StubTransport: Transport {
         _ method: HTTPMethod, _ path: String, host: String? = nil, after delay: Duration = .zero,
         respond: @escaping Responder
     ) {
+        if let fault = Self.fault(ofPath: path) { preconditionFailure(fault) }
         let answer = Answer(respond: respond, delay: delay)
         state.withLock { $0.script[Key(method: method, path: path, host: host?.lowercased())] = answer }
+    }
+
+    /// Why no request can have a path, and what to write; `nil` where one can.
+    static func fault(ofPath path: String) -> String? {
+        guard let fault = RequestRules.Match.fault(ofPath: path) else { return nil }
+        return
+            "no request has the path \(path): \(fault); a query is looked at in on(.get, \"/items\") { $0.url.query … }"
     }
 
     /// Scripts one response.

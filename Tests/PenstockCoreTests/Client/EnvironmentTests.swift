@@ -45,7 +45,7 @@ import Testing
         }
         #expect(here.environment == .test)
         let live = Service("live", BaseURLs { _ in "https://live.example.com" })
-        let lazy = ServiceRegistry([fixed])
+        var lazy = ServiceRegistry([fixed])
         lazy.register("later") { Service("later", [.custom("nowhere"): "https://later.example.com"]) }
         let everywhere = Service("everywhere", "https://one.example.com")
         for services in [
@@ -162,8 +162,7 @@ import Testing
         }
         #expect(rig.sent.isEmpty)
         #expect(await failure { let _: Product = try await rig.client.get("/x", service: "other") } == nil)
-        rig.client.configuration.services.register(.main) { .shop(host: "three.example.com") }
-        let derived = rig.client.with { _ in }
+        let derived = rig.client.with { $0.services.register(.main) { .shop(host: "three.example.com") } }
         #expect(await failure { try await derived.send(GetProduct()) } == nil)
         #expect(rig.hosts == ["development.shop.example.com", "development.three.example.com"])
     }
@@ -219,7 +218,7 @@ import Testing
     @Test(.covers("S3.5"), .timeLimit(.minutes(5)))
     func `a thousand look-ups at once make one service of each name`() async throws {
         let made = Box<[String: Int]>([:])
-        let registry = ServiceRegistry()
+        var registry = ServiceRegistry()
         let ids: [ServiceID] = ["a", "b", "c", "d"]
         for id in ids {
             registry.register(id) {
@@ -234,7 +233,7 @@ import Testing
         }
         #expect(made.value.isEmpty)
         let found = try await withThrowingTaskGroup(of: Service.self) { group in
-            for index in 0..<1_000 { group.addTask { try registry.service(ids[index % ids.count]) } }
+            for index in 0..<1_000 { group.addTask { [registry] in try registry.service(ids[index % ids.count]) } }
             return try await group.reduce(into: [Service]()) { $0.append($1) }
         }
         #expect(found.count == 1_000)
@@ -251,7 +250,7 @@ import Testing
     @Test(.covers("S3.5")) func `each service's requests go to its own URL, in its own version, under its own key`()
         async throws
     {
-        let registry = ServiceRegistry()
+        var registry = ServiceRegistry()
         for (id, version) in [("shop", "v1"), ("account", "v2")] as [(ServiceID, String)] {
             registry.register(id) {
                 Service(
@@ -278,7 +277,7 @@ import Testing
 
     @Test(.covers("S3.5")) func `clients that share a registry share its services`() async throws {
         let made = Box(0)
-        let registry = ServiceRegistry()
+        var registry = ServiceRegistry()
         registry.register(.main) {
             made.update { $0 += 1 }
             return .shop()
@@ -291,22 +290,48 @@ import Testing
     }
 
     @Test func `a factory may ask for another service`() throws {
-        let registry = ServiceRegistry([.shop("base", host: "base.example.com")])
-        registry.register("derived") {
+        var registry = ServiceRegistry([.shop("base", host: "base.example.com")])
+        registry.register("derived") { [registry] in
             Service("derived", (try? registry.service("base"))?.baseURLs ?? [:], version: "v9")
         }
         #expect(
             try registry.service("derived").baseURL(in: .test).absoluteString == "https://test.base.example.com/api/v9")
     }
 
-    @Test func `a service registered again is the one of clients made afterwards`() async throws {
-        let registry = ServiceRegistry([.shop(host: "old.example.com")])
-        let stub = StubTransport { _ in .product }
+    @Test func `a service registered again is the one of clients made afterwards, and of that copy alone`() async throws
+    {
+        var registry = ServiceRegistry([.shop(host: "old.example.com")])
+        let (copy, stub) = (registry, StubTransport { _ in .product })
         let old = APIClient(.init(registry: registry), transport: stub)
-        _ = try await old.send(GetProduct())
         registry.register(.main) { .shop(host: "new.example.com") }
-        _ = try await APIClient(.init(registry: registry), transport: stub).send(GetProduct())
+        for client in [old, APIClient(.init(registry: registry), transport: stub)] {
+            _ = try await client.send(GetProduct())
+        }
+        _ = try await APIClient(.init(registry: copy), transport: stub).send(GetProduct())
         #expect(
-            stub.requests.map(\.url.host) == ["development.old.example.com", "development.new.example.com"])
+            stub.requests.map(\.url.host) == [
+                "development.old.example.com", "development.new.example.com", "development.old.example.com",
+            ])
+    }
+
+    @Test func `what a derived client registers changes neither its parent nor its siblings`() async throws {
+        let rig = Rig([.shop(host: "old.example.com")])
+        let derived = rig.client.with { $0.services.register(.main) { .shop(host: "new.example.com") } }
+        let sibling = rig.client.with { $0.options = .timeout(.seconds(9)) }
+        for client in [derived, rig.client, sibling] { _ = try await client.send(GetProduct()) }
+        #expect(rig.hosts == ["new", "old", "old"].map { "development.\($0).example.com" })
+        let unknown = rig.client.with { $0.services.register("more") { .shop("more") } }
+        #expect(
+            unknown.configuration.services.ids == ["main", "more"] && rig.client.configuration.services.ids == ["main"])
+    }
+
+    @Test func `services are set as a list, and a name that two of them have is refused`() async throws {
+        let rig = Rig()
+        let derived = rig.client.with { $0.services = [.shop("a", host: "a.example.com"), .shop("b"), .shop("b")] }
+        #expect(derived.configuration.services.ids == ["a", "b"])
+        let _: Product = try await derived.get("/x", service: "a")
+        #expect(rig.hosts == ["development.a.example.com"])
+        #expect(throws: APIError.self) { try derived.configuration.services.service("b") }
+        #expect("\(derived.configuration.services)" == "services a, b")
     }
 }

@@ -336,7 +336,7 @@ import Testing
             func removeAll(ofIdentity identity: String) {}
             func moveAll(ofIdentity identity: String, to heir: String, in environment: String) {}
         }
-        let registry = ServiceRegistry()
+        var registry = ServiceRegistry()
         registry.register(.main) {
             .shop(host: "registry.example.com") {
                 $0.parameters = CommonParameters { ["hook": "parameters"] }

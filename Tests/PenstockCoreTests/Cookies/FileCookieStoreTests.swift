@@ -142,8 +142,35 @@ final class FileCookieStoreTests {
     func `a file of something else is left as it is`(text: String) async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(text.utf8).write(to: file)
+        try setMode(0o664)
         #expect(await failure { try await self.open() } == .foreignFile)
         #expect(try Data(contentsOf: file) == Data(text.utf8))
+        #expect(try mode() == 0o664)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies"])
+    }
+
+    @Test
+    func
+        `a file of cookies that others can read is narrowed, whatever its version, and an empty one when it is written`()
+        async throws
+    {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (text, narrowed) in [("penstock cookies 1\n", 0o600), ("penstock cookies 2\n", 0o600), ("", 0o664)] {
+            try Data(text.utf8).write(to: file)
+            try setMode(0o664)
+            _ = await failure { try await self.open() }
+            #expect(try mode() == narrowed, "\(text)")
+        }
+        try await keep(["a=1; Max-Age=60"])
+        #expect(try mode() == 0o600)
+    }
+
+    private func mode() throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    }
+
+    private func setMode(_ mode: Int) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
     }
 
     @Test func `a file of a later version is left as it is`() async throws {

@@ -96,6 +96,90 @@ import Testing
             rig.sent.map { $0.fields[.authorization] } == ["Bearer first", nil, "Bearer second", "Bearer first"])
     }
 
+    /// The settings of what goes to the token endpoint for a call of a service with these options.
+    private static func tokenSettings(
+        _ authenticator: OAuth2Authenticator, service: CallOptions, client: CallOptions = .init(),
+        call: CallOptions = .init()
+    ) async throws -> CallSettings? {
+        let settings = Box<CallSettings?>(nil)
+        let rig = Rig([
+            .shop {
+                $0.authenticator = authenticator
+                $0.options = service
+            }
+        ]) {
+            $0.options = client
+            $0.vault = MemoryVault()
+            $0.attemptInterceptors = [
+                Intercepting { request, call, next in
+                    if request.url.host == "id.example.com" { settings.value = call.settings }
+                    return try await next(request)
+                }
+            ]
+        } answering: { request in
+            if request.method == .post { return .json(#"{"access_token":"new","token_type":"bearer"}"#) }
+            return request.fields[.authorization] == "Bearer new" ? .product : .unauthorised
+        }
+        if !authenticator.logsInAhead { try await rig.client.signIn(Credential("old", refreshToken: "r1")) }
+        _ = try await rig.client.send(GetProduct(), options: call)
+        return settings.value
+    }
+
+    @Test(
+        "The token endpoint is reached as the service is, by its trust, proxy, resolver and cleartext policy",
+        arguments: [true, false])
+    func connection(isForClient: Bool) async throws {
+        let url = "http://id.example.com/token"
+        let authenticator =
+            isForClient
+            ? OAuth2Authenticator.clientCredentials(tokenURL: url, clientID: "app", clientSecret: "s")
+            : OAuth2Authenticator(tokenURL: url, clientID: "app")
+        let pins = try PinSet(
+            "example.com", includesSubdomains: true,
+            pins: [
+                "sha256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
+                "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+            ])
+        let trust = try TrustPolicy.authorities(URL(fileURLWithPath: "/own.pem")).pinned([pins])
+        let proxy = ProxyPolicy.http(try HTTPURL("http://proxy.example.com:3128"))
+        let resolver = HostResolver([try StaticHosts(["id.example.com": ["192.0.2.1"]])])
+        let service = CallOptions.trust(trust).proxy(proxy).resolver(resolver).cleartext(.hosts(["id.example.com"]))
+        // Of one call, which is not the only one that waits for the token, it does not depend.
+        let settings = try #require(
+            try await Self.tokenSettings(
+                authenticator, service: service, client: .trust(.system.minimumVersion(.tls13)),
+                call: .trust(.system).proxy(.none)))
+        #expect(settings.trust == trust && settings.proxy == proxy && settings.resolver == resolver)
+    }
+
+    @Test("The token endpoint has nothing else of the service's options, and what these leave open from the client's")
+    func connectionAlone() async throws {
+        let authenticator = OAuth2Authenticator(tokenURL: "https://id.example.com/token", clientID: "app")
+        let (own, wide) = (TrustPolicy.system.minimumVersion(.tls13), CleartextPolicy.hosts(["a.example.com"]))
+        let service = CallOptions.with {
+            $0.cleartext = wide
+            $0.headers = ["X-Service": "1"]
+            $0.sealing = .sealed
+            $0.redirects = .follow
+            $0.limits.bodyBytes = 7_000
+        }
+        let settings = try #require(
+            try await Self.tokenSettings(
+                authenticator, service: service, client: .trust(own), call: .plain))
+        #expect(settings.trust == own && settings.cleartext == wide)
+        #expect(settings.headers.isEmpty && settings.sealing == .plain && settings.redirects == .never)
+        #expect(settings.limits.bodyBytes == ResponseLimits().bodyBytes)
+    }
+
+    @Test("A token endpoint that other authorities vouch for has a trust policy of its own")
+    func ownTrust() async throws {
+        var authenticator = OAuth2Authenticator(tokenURL: "https://id.example.com/token", clientID: "app")
+        let service = TrustPolicy.authorities(URL(fileURLWithPath: "/own.pem"))
+        #expect(try await Self.tokenSettings(authenticator, service: .trust(service))?.trust == service)
+        authenticator.trust = .system
+        #expect(try await Self.tokenSettings(authenticator, service: .trust(service))?.trust == .system)
+    }
+
     // MARK: What ends it
 
     @Test("What renews a credential is not ended with all calls, but by a logout", arguments: [true, false])

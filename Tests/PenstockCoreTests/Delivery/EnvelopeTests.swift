@@ -1,7 +1,9 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
+import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 @Suite(.covers("S0.1")) struct EnvelopeTests {
     typealias Products = ResponseDecoding<[Product]>
@@ -107,6 +109,64 @@ import Testing
         #expect(
             kind { () throws(APIError) in try decode(body, as: ResponseDecoding<Void>.nothing, envelope: envelope) }
                 == .business(code: "0", message: ""))
+    }
+
+    private static let kinds: [(Envelope.CodeType, Set<BusinessCode>, String?)] = [
+        (.integer, ["0", "OK"], #"an integer, which none of its codes for success is: "0", "OK""#),
+        (.lenientInteger, ["0"], #"an integer, plain or in a string, which none of its codes for success is: "0""#),
+        (.string, [0], "a string, which none of its codes for success is: 0"),
+        (.integer, [0], nil), (.lenientInteger, [0], nil), (.string, ["0"], nil), (.either, [0], nil),
+        (.either, ["0"], nil), (.integer, [0, "0"], nil), (.string, [0, "0"], nil), (.integer, [], nil),
+    ]
+
+    @Test(arguments: kinds)
+    func `codes of a kind that cannot occur are told of, where no other one means the same`(
+        type: Envelope.CodeType, codes: Set<BusinessCode>, fault: String?
+    ) {
+        let envelope = Envelope(success: codes, codeType: type)
+        #expect(envelope.fault == fault.map { "reads its code as \($0)" })
+        let other = Envelope(success: [0, "0"], codeType: type).fault(of: ExpiryRule(codes: codes))
+        #expect(
+            other
+                == envelope.fault.map {
+                    $0.replacingOccurrences(of: "its codes for success", with: "the codes for expiry")
+                })
+    }
+
+    @Test func `a service whose codes cannot occur fails the first call of a debug build, unsent`() async {
+        let stub = StubTransport { _ in .json(#"{"code":"0","data":{"id":7,"name":"tea"}}"#) }
+        let odd = Envelope(success: ["0"])
+        let expiry = BearerAuthenticator(expiry: ExpiryRule(codes: [40_101]))
+        let text = Envelope(success: ["0"], codeType: .string)
+        for (service, reason) in [
+            (Service(.main, "https://a.example", envelope: odd), "is: \"0\""),
+            (Service(.main, "https://a.example", envelope: text, authenticator: expiry), "is: 40101"),
+        ] {
+            let client = APIClient(.init(services: [service], build: .debug), transport: stub)
+            let error = await failure { () async throws(APIError) -> Product in try await client.get("/x") }
+            guard case .invalidConfiguration(let told) = error?.kind else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(told.hasPrefix("the envelope of the service main reads its code as") && told.hasSuffix(reason))
+        }
+        #expect(stub.requests.isEmpty)
+        let fine = [
+            Service(.main, "https://a.example", envelope: text),
+            Service(.main, "https://a.example", authenticator: expiry),
+        ]
+        #expect(fine.map(\.fault) == [nil, nil])
+        let released = APIClient(
+            .init(services: [Service(.main, "https://a.example", envelope: odd)], build: .release), transport: stub)
+        let error = await failure { () async throws(APIError) -> Product in try await released.get("/x") }
+        #expect(error?.kind == .malformedEnvelope(reason: "code is not an integer"))
+    }
+
+    @Test func `a code that is a text prints in quotes among others and in errors, and as it is by itself`() {
+        #expect("\(["0", 0] as [BusinessCode])" == #"["0", 0]"#)
+        #expect("\(BusinessCode.string("0"))" == "0")
+        #expect("\(APIError.Kind.business(code: "0", message: "no"))" == #"business "0": no"#)
+        #expect("\(APIError.Kind.business(code: 0, message: "no"))" == "business 0: no")
     }
 
     @Test func `of two equal keys the first counts, for the code as for the data`() throws {

@@ -494,6 +494,11 @@ struct EventLogFormatTests {
             "penstock-events 01\n", "another-program 2\n",
         ] {
             #expect(throws: EventLogFormat.Problem.foreign, "\(text)") { try EventLogFormat.read(Data(text.utf8)) }
+            #expect(!EventLogFormat.isOurs(Data(text.utf8)), "\(text)")
+        }
+        #expect(!EventLogFormat.isOurs(Data()))
+        for text in ["penstock-events 3\nX\n", "penst", EventLogFormat.header, "garbage\n" + events[0]] {
+            #expect(EventLogFormat.isOurs(Data(text.utf8)), "\(text)")
         }
         #expect(try EventLogFormat.read(Data()).records.isEmpty)
         #expect(try EventLogFormat.read(Data("penst".utf8)).records.isEmpty)

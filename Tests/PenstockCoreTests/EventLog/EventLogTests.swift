@@ -328,8 +328,12 @@ import Testing
     func foreign() async throws {
         for (text, error) in [("penstock-events 3\nQ\n", EventLogError.newerVersion), ("my diary\n", .foreignFile)] {
             try Data(text.utf8).write(to: file)
+            #expect(chmod(file.path, 0o664) == 0)
             await #expect(throws: error) { try await self.open(Self.answering()) }
             #expect(try Data(contentsOf: file) == Data(text.utf8))
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == (error == .foreignFile ? 0o664 : 0o600))
+            #expect(!FileManager.default.fileExists(atPath: file.path + ".lock"))
         }
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)

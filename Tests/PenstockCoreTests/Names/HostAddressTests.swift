@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -51,6 +52,11 @@ import Testing
 
     @Test func `a list that cannot be meant is refused`() {
         #expect(throws: HostSourceError.malformedAddress("1.2.3")) { try StaticHosts(["a.example": ["1.2.3"]]) }
+        for error in [
+            HostSourceError.malformedHost("token=hunter2x"), .malformedAddress("https://u:hunter2x@a.example"),
+        ] {
+            #expect(PrintedForms.texts(of: error).filter { $0.contains("hunter2x") }.isEmpty)
+        }
         #expect(throws: HostSourceError.noAddress("a.example")) { try StaticHosts(["a.example": []]) }
         for name in [
             "", "a b", "a.example:0x", "a.example:99999", "https://a.example", "a.example/", "1.2.3.4", "[::1]", "::1",

@@ -76,19 +76,25 @@ struct PrivateFileTests {
         let other = folder.url.appendingPathComponent("other")
         try FileManager.default.moveItem(at: url, to: other)
         try FileManager.default.createSymbolicLink(at: url, withDestinationURL: other)
-        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows) } == .exposed)
+        #expect(
+            Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows { _ in true }) }
+                == .exposed)
         try file.remove()
         #expect(mkfifo(url.path, 0o600) == 0)
-        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows) } == .unusable)
+        #expect(
+            Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows { _ in true }) }
+                == .unusable)
         try file.remove()
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows) } == .unusable)
+        #expect(
+            Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows { _ in true }) }
+                == .unusable)
         #expect(Self.error { () throws(PrivateFileError) in try file.replace(with: Data()) } != nil)
         #expect(!FileManager.default.fileExists(atPath: url.path + ".new"), "what failed leaves nothing")
     }
 
     @Test(
-        "What others may read or write is narrowed or refused, as is asked for",
+        "What others may read or write is narrowed, where it is one of ours, or refused, as is asked for",
         arguments: [0o640, 0o620, 0o604, 0o602])
     func permissions(mode: Int) throws {
         let folder = try Folder()
@@ -98,7 +104,9 @@ struct PrivateFileTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
         #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .refuses) } == .exposed)
         #expect(try Self.mode(url) == mode)
-        #expect(try file.contents(limit: 9, .narrows) == Data("text".utf8))
+        #expect(try file.contents(limit: 9, .narrows { $0.isEmpty }) == Data("text".utf8))
+        #expect(try Self.mode(url) == mode)
+        #expect(try file.contents(limit: 9, .narrows { $0 == Data("text".utf8) }) == Data("text".utf8))
         #expect(try Self.mode(url) == 0o600)
     }
 
@@ -154,8 +162,10 @@ struct PrivateFileTests {
     func lock() throws {
         let folder = try Folder()
         let file = PrivateFile(folder.url.appendingPathComponent("file"))
+        #expect(!file.hasLock)
         do {
             let lock = try FileLock(beside: file)
+            #expect(file.hasLock)
             #expect(Self.error { () throws(PrivateFileError) in try FileLock(beside: file) } == .busy)
             withExtendedLifetime(lock) {}
         }

@@ -378,9 +378,7 @@ final class ResumableUploadTests {
         }
         let server = UploadServer(.tus)
         let sealing = client(server) { configuration in
-            configuration.services = ServiceRegistry([
-                Service(.main, [.development: "https://a.example/api"], sealer: Mirror())
-            ])
+            configuration.services = [Service(.main, [.development: "https://a.example/api"], sealer: Mirror())]
         }
         let error = await failure(sealing.upload(file, to: "/videos", resumableBy: .tus))
         #expect(error?.kind == .unsupported(feature: "resumable uploads of sealed content") && server.requests.isEmpty)
@@ -635,10 +633,14 @@ final class ResumableUploadTests {
         text: String, reason: ResumableUploadError?
     ) async throws {
         try Data(text.utf8).write(to: state)
+        #expect(chmod(state.path, 0o664) == 0)
         let server = UploadServer(.tus)
         #expect(await self.reason(client(server).upload(file, to: "/videos", resumableBy: .tus)) == reason)
         #expect(server.objects == (reason == nil ? [content] : []))
-        if reason != nil { #expect(try Data(contentsOf: state) == Data(text.utf8)) }
+        guard reason != nil else { return }
+        #expect(try Data(contentsOf: state) == Data(text.utf8))
+        let mode = try FileManager.default.attributesOfItem(atPath: state.path)[.posixPermissions] as? Int
+        #expect(mode == (text.hasPrefix("penstock upload ") ? 0o600 : 0o664))
     }
 
     // MARK: Pause and progress

@@ -115,10 +115,16 @@ import Testing
             let other = folder.appendingPathComponent("other")
             for text in ["", "{}", "{\"version\":2,\"items\":[]}", "{\"version\":1,\"items\":[{}]}"] {
                 try Data(text.utf8).write(to: other)
+                #expect(chmod(other.path, 0o664) == 0)
                 let error = await #expect(throws: APIError.self) { try await TransferList<Order>.open(other) }
                 #expect(error?.kind == .storage(.failed))
                 #expect(try Data(contentsOf: other) == Data(text.utf8))
+                let mode = try FileManager.default.attributesOfItem(atPath: other.path)[.posixPermissions] as? Int
+                #expect(mode == 0o664)
+                #expect(!FileManager.default.fileExists(atPath: other.path + ".lock"))
             }
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
             #expect(await list.items.count == 1)
         }
     }

@@ -33,6 +33,14 @@ import Testing
         #expect(texts.allSatisfy { $0.contains(host) } && Set(texts).count == 3)
         #expect(texts[0].contains("reserve"))
         #expect("\(PinError.malformedPin("abc"))".hasPrefix("abc is no pin: sha256/"))
+        for secret in ["https://u:hunter2x@bank.example", "token=hunter2x"] {
+            for error in [
+                PinError.malformedHost(secret), .malformedPin(secret), .noBackup(host: secret),
+                .hostPinnedTwice(secret),
+            ] {
+                #expect(PrintedForms.texts(of: error).filter { $0.contains("hunter2x") }.isEmpty)
+            }
+        }
     }
 
     @Test(arguments: [0, 31, 33, 64]) func `a digest of another size is no pin`(count: Int) {

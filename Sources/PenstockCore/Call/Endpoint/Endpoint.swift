@@ -20,21 +20,13 @@ import Foundation
 /// `static` where it must not be. Nor may a parameter have the name of one of these members; give it another, and its name
 /// on the wire in `CodingKeys`.
 public protocol Endpoint: EndpointMembers {
-    /// A check by the compiler, not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this
-    /// protocol gives it: compare `headers`, `options`, `body`, `service`, `placement`, `envelope`, the validators, the rules, the
-    /// interceptors, `decoding`, `cacheTags` and `invalidates`; `parameterRules` are `static`, and none of the endpoint's own.
-    associatedtype MembersMustHaveTheTypesThatEndpointGivesThem: MembersAsDeclared = Members<
-        (
+    /// A check by the compiler, not to be declared: it says which member of an endpoint has another type than this protocol gives it.
+    static func _checkMembers(
+        _ types: (
             _Service, _Body, _Headers, _Options, _Envelope, _PayloadValidator, _Validator, _Calls, _Attempts, _Rules,
-            _RulesOfOne, _Parameters, _Placement, _Tags, _Invalidates, _Decoding,
-            _Value
-        ),
-        (
-            ServiceID, HTTPBody, HeaderEdits, CallOptions, EnvelopeChoice, Validator<Payload>, Validator<Output>,
-            [any Interceptor], [any Interceptor], ParameterRules<Self>, RulesAreStatic, Parameters,
-            ParameterPlacement, [String], [CacheSelection], ResponseDecoding<Output>, Output
-        )
-    >
+            _RulesOfOne, _Parameters, _Placement, _Tags, _Invalidates, _Decoding, _Value
+        ).Type
+    )
 
     /// Verb and path.
     var route: Route { get }

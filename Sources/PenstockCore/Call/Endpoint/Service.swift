@@ -176,6 +176,13 @@ public struct Service: Sendable {
         self.errorMapper = errorMapper
     }
 
+    /// Why none of its replies can be what they were meant to be; `nil` where that cannot be seen.
+    var fault: String? {
+        guard let envelope else { return nil }
+        let fault = envelope.fault ?? authenticator.flatMap { envelope.fault(of: $0.expiry) }
+        return fault.map { "the envelope of the service \(id.name) \($0)" }
+    }
+
     /// The base URL in an environment, with the version.
     ///
     /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when the service has none there, or a text that is no

@@ -157,4 +157,15 @@ extension CallOptions {
 
     /// The payload is not sealed, although the service has a sealer, and the reply is taken as it is.
     public static var plain: CallOptions { .with { $0.sealing = .plain } }
+
+    /// What of these options decides whom a request is sent to, and by which way: for what is sent on a service's behalf without being
+    /// one of its calls.
+    var connection: CallOptions {
+        .with { connection in
+            connection.trust = trust
+            connection.proxy = proxy
+            connection.resolver = resolver
+            connection.cleartext = cleartext
+        }
+    }
 }

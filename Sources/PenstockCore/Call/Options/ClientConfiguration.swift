@@ -1,6 +1,7 @@
 /// What a client is made of: a value; changing it later changes no client.
 public struct ClientConfiguration: Sendable {
-    /// The services whose endpoints the client can call.
+    /// The services whose endpoints the client can call. They are set as a list, `[shop, account]`, or changed by
+    /// ``ServiceRegistry/register(_:_:)``, for the clients alone that are made of this very configuration.
     public var services: ServiceRegistry
     /// The environment at the start. Production in a release build, development in a debug build, where a service has a
     /// base URL there. In ``APIClient/with(_:)``
@@ -78,7 +79,8 @@ public struct ClientConfiguration: Sendable {
     /// The source of randomness for delays that are spread.
     public var random: RandomSource
 
-    /// Whether the first use of each endpoint type is checked for properties that are sent nowhere, which fails the
+    /// Whether the first use of each endpoint type is checked for properties that are sent nowhere, and envelopes for codes of
+    /// which none can occur, such as the text `"0"` where codes are integers, which fails the
     /// call as ``APIError/Kind/invalidConfiguration(reason:)``. In a debug build unless set.
     public var checksEndpoints: Bool
 
@@ -109,7 +111,7 @@ public struct ClientConfiguration: Sendable {
     /// A configuration whose services are made when they are first asked for.
     ///
     /// - Parameters:
-    ///   - registry: shared with every client that is made of it.
+    ///   - registry: copied. A service is made once for all copies.
     ///   - build: decides the first environment, and whether it may be switched. By default it is how the package
     ///     was built.
     public init(registry: ServiceRegistry, build: BuildFlavor = .current) {

@@ -186,7 +186,7 @@ struct Authenticate: Stage {
         let context = RefreshContext(
             client: APIClient(configuration, sharing: SharedState(state, in: place.environment)), key: place.keeper.key,
             environment: place.environment,
-            time: configuration.time)
+            time: configuration.time, connection: service.options.connection)
         return CredentialKeeper.Source(authenticator: authenticator, context: context)
     }
 }

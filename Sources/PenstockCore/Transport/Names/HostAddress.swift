@@ -102,15 +102,20 @@ public enum HostSourceError: Error, Hashable, Sendable {
     case unanswered(String)
 }
 
-extension HostSourceError: CustomStringConvertible {
+extension HostSourceError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What is wrong, without the secrets of a text that was taken for a host or an address.
     public var description: String {
         switch self {
-        case .malformedHost(let text): "\(text) is no host, or its port is none"
-        case .malformedAddress(let text): "\(text) is no numeric address"
-        case .noAddress(let host): "\(host) has no address in the list"
-        case .unanswered(let host): "nothing can be said of \(host) at the moment"
+        case .malformedHost(let text): "\(PrintableText.redacted(text)) is no host, or its port is none"
+        case .malformedAddress(let text): "\(PrintableText.redacted(text)) is no numeric address"
+        case .noAddress(let host): "\(PrintableText.redacted(host)) has no address in the list"
+        case .unanswered(let host): "nothing can be said of \(PrintableText.redacted(host)) at the moment"
         }
     }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["reason": description], displayStyle: .enum) }
 }
 
 /// Names and their addresses, as the app has written them down. `localhost` is always this machine: of

@@ -1,0 +1,316 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+@Suite(.timeLimit(.minutes(5))) struct EndpointCheckTests {
+    struct Searched: Endpoint {
+        typealias Output = Product
+        let text: String
+        var route: Route { .get("/search") }
+    }
+
+    struct Used: Endpoint {
+        enum Kind: String, Encodable { case tea }
+        typealias Output = Product
+        let id: Int
+        let name: String
+        let kind: Kind
+        let number: UUID
+        let etag: String
+        let tag: String
+        let hook: @Sendable () -> Void = {}
+        @PathArgument var isDraft: Bool
+        var route: Route { isDraft ? .get("/drafts/\(id)") : .get("/things/\(id)/\(name)/\(kind)/\(number)") }
+        var headers: HeaderEdits { ["If-None-Match": etag] }
+        var cacheTags: [String] { [tag] }
+    }
+
+    struct Headed: Endpoint {
+        typealias Output = Product
+        let headers: HeaderEdits
+        var route: Route { .get("/p") }
+    }
+
+    struct Wrapping<Inner: Endpoint>: Endpoint {
+        typealias Output = Product
+        let inner: Inner
+        var route: Route { .get("/p") }
+    }
+
+    /// An argument that goes nowhere, and those that go somewhere else than into the path.
+    private struct Order: Endpoint, Encodable {
+        typealias Output = Product
+        @PathArgument var id: Int
+        let quantity: Int
+        var route: Route { .post("/orders") }
+    }
+
+    private struct Bare: Endpoint {
+        typealias Output = Product
+        @PathArgument var user: String
+        @PathArgument var post: String
+        var route: Route { .get("/users/\(user)/posts/(post)") }
+    }
+
+    private struct Shown: Endpoint {
+        typealias Output = Product
+        @PathArgument var id: String
+        var route: Route = .get("/orders")
+        var headers: HeaderEdits = [:]
+        var cacheTags: [String] = []
+        var service: ServiceID = .main
+        var options: CallOptions = .init()
+        var body: HTTPBody = .none
+        var validator: Validator<Product> = .none
+        var payloadValidator: Validator<Payload> = .none
+        var callInterceptors: [any Interceptor] = []
+        var attemptInterceptors: [any Interceptor] = []
+        var invalidates: [CacheSelection] = []
+    }
+
+    private struct Chosen: Endpoint {
+        enum Kind: String { case tea, coffee }
+        typealias Output = Product
+        @PathArgument var kind: Kind
+        @PathArgument var isDraft: Bool?
+        var route: Route { isDraft == true ? .get("/drafts") : kind == .tea ? .get("/teas") : .get("/coffees") }
+    }
+
+    private struct Written: Endpoint, Encodable {
+        typealias Output = Product
+        @PathArgument var id: Int
+        var route: Route { .post("/orders") }
+        func encode(to encoder: any Encoder) throws { try ["number": id].encode(to: encoder) }
+    }
+
+    private struct Own: Endpoint {
+        typealias Output = Product
+        @PathArgument var id: Int
+        var route: Route { .post("/orders") }
+        var parameters: ParameterObject { ["number": id + 1] }
+    }
+
+    private struct Queued: OutboxEndpoint {
+        typealias Output = Void
+        @PathArgument var id: Int
+        var route: Route { .post("/orders") }
+        var lane: OutboxLane = "all"
+        var fold: OutboxFold?
+        private enum CodingKeys: CodingKey { case id }
+    }
+
+    static let used = Used(
+        id: 7, name: "a b/c", kind: .tea, number: UUID(), etag: "\"x1\"", tag: "t9", isDraft: false)
+
+    @Test func `a property that is sent nowhere fails the first call of a debug build, with what to write`() async {
+        let rig = Rig()
+        for _ in 0..<2 {
+            let error = await failure { try await rig.client.send(Forgetful(account: "alice")) }
+            guard case .invalidConfiguration(let reason) = error?.kind else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.contains("Forgetful has the property account"))
+            #expect(reason.contains("let Forgetful conform to Encodable"))
+            #expect(reason.contains("@PathArgument var account"))
+        }
+        #expect(rig.sent.isEmpty)
+        let released = Rig { $0.checksEndpoints = false }
+        #expect(await failure { try await released.client.send(Forgetful(account: "alice")) } == nil)
+        #expect(!APIClient.Configuration(services: [], build: .release).checksEndpoints)
+        #expect(APIClient.Configuration(services: [], build: .debug).checksEndpoints)
+    }
+
+    @Test func `a property of the query is missed as one of the body is`() {
+        #expect(EndpointCheck.unsentProperty(of: Searched(text: "tea")) == "text")
+        #expect(EndpointCheck.unsentProperty(of: Forgetful(account: "alice")) == "account")
+    }
+
+    struct Items: Endpoint {
+        typealias Output = Product
+        let page: Int
+        var route: Route { .get("/v1/items") }
+    }
+
+    struct Named: Endpoint {
+        typealias Output = Product
+        let name: String
+        var route: Route
+    }
+
+    @Test func `the text around what is interpolated shows no property, whatever it has by chance`() {
+        #expect(EndpointCheck.unsentProperty(of: Items(page: 1)) == "page")
+        #expect(EndpointCheck.unsentProperty(of: Named(name: "GE", route: .get("/p"))) == "name")
+        #expect(EndpointCheck.unsentProperty(of: Named(name: "b", route: .get("/b/\("c")/b"))) == "name")
+    }
+
+    @Test func `a property is found in a segment with text around it, and in a path that was made at run time`() {
+        let name = "b c"
+        let routes: [Route] = [
+            .get("/x/by-\(name)-\("d").html"), .get("\(name)"), .get("/x\(name)/y"),
+            Route(.get, RoutePath(literal: "/x/" + name)),
+        ]
+        for route in routes { #expect(EndpointCheck.unsentProperty(of: Named(name: name, route: route)) == nil) }
+        #expect(RoutePath(literal: "/x") == "/x")
+        #expect(Set([RoutePath(literal: "/x"), "/x"]).count == 1)
+    }
+
+    struct Optionals: Endpoint {
+        typealias Output = Product
+        let id: Int?
+        let etag: String?
+        var route: Route { if let id { .get("/things/\(id)") } else { .get("/things") } }
+        var headers: HeaderEdits { ["If-None-Match": etag] }
+    }
+
+    struct Undecided: Endpoint {
+        typealias Output = Product
+        let filter: String?
+        var page = "1"
+        var route: Route { .get("/things/page/\(page)") }
+    }
+
+    struct Unsent: Endpoint {
+        typealias Output = Product
+        let etag: String?
+        let page: Int
+        var route: Route { .get("/things") }
+        var headers: HeaderEdits { ["If-None-Match": etag] }
+    }
+
+    @Test func `an optional property is looked for by what it holds, and nil is not missed`() {
+        for endpoint in [
+            Optionals(id: 7, etag: "\"x1\""), Optionals(id: nil, etag: "\"x1\""), Optionals(id: 7, etag: nil),
+            Optionals(id: nil, etag: nil),
+        ] {
+            #expect(EndpointCheck.unsentProperty(of: endpoint) == nil)
+        }
+        #expect(EndpointCheck.unsentProperty(of: Undecided(filter: "tea")) == "filter")
+        #expect(EndpointCheck.unsentProperty(of: Unsent(etag: nil, page: 3)) == "page")
+        #expect(EndpointCheck.unsentProperty(of: Unsent(etag: "\"x1\"", page: 3)) == "page")
+    }
+
+    @Test func `a type is looked at until each of its properties has had a value`() async {
+        let rig = Rig()
+        #expect(await failure { try await rig.client.send(Undecided(filter: nil)) } == nil)
+        let error = await failure { try await rig.client.send(Undecided(filter: "tea")) }
+        guard case .invalidConfiguration(let reason) = error?.kind else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("Undecided has the property filter"))
+    }
+
+    @Test func `what the path, a header or a tag shows is not missed, nor what is no data`() {
+        #expect(EndpointCheck.unsentProperty(of: Self.used) == nil)
+        #expect(EndpointCheck.unsentProperty(of: Tuned()) == nil)
+        #expect(EndpointCheck.unsentProperty(of: Wrapping(inner: LogIn(account: "a", password: "b"))) == nil)
+        #expect(EndpointCheck.unsentProperty(of: Headed(headers: ["X-A": "1"])) == nil)
+    }
+    @Test func `an argument of a path that has none fails the first call of a debug build, with what to write`() async {
+        let rig = Rig()
+        let error = await failure { try await rig.client.send(Order(id: 7, quantity: 2)) }
+        let reason =
+            #"Order has the path argument id, which is sent nowhere: write \(id) where it stands in the path of the route, or leave"#
+            + " @PathArgument out where it is a parameter"
+        #expect(error?.kind == .invalidConfiguration(reason: reason))
+        #expect(rig.sent.isEmpty)
+        let released = Rig { $0.checksEndpoints = false }
+        #expect(await failure { try await released.client.send(Order(id: 7, quantity: 2)) } == nil)
+    }
+
+    @Test func `a name in bare parentheses was to be interpolated, whatever else was`() {
+        #expect(EndpointCheck.unusedArgument(of: Bare(user: "alice", post: "p")) == "post")
+    }
+
+    @Test func `an argument that a header, a tag, a service or a path shows is not missed`() {
+        let missed = Shown(id: "Seven")
+        #expect(EndpointCheck.unusedArgument(of: missed) == "id")
+        #expect(EndpointCheck.unusedArgument(of: Shown(id: "seven", headers: ["X-Id": "no. eight"])) == "id")
+        #expect(EndpointCheck.unusedArgument(of: Shown(id: "seven", cacheTags: ["order-8"])) == "id")
+        for shown in [
+            Shown(id: "seven", headers: ["X-Id": "no. SEVEN"]), Shown(id: "seven", cacheTags: ["order-seven"]),
+            Shown(id: "seven", service: "seven"), Shown(id: "seven", route: .get("/orders/\("7".lowercased())")),
+            Shown(id: "seven", route: Route(.get, RoutePath(literal: "/orders/7"))), Shown(id: ""),
+        ] { #expect(EndpointCheck.unusedArgument(of: shown) == nil) }
+    }
+
+    @Test func `an argument may be in what cannot be looked into`() {
+        struct Passing: Interceptor {
+            func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+                try await next(request)
+            }
+        }
+        for open in [
+            Shown(id: "7", options: .timeout(.seconds(1))), Shown(id: "7", body: .bytes(Data())),
+            Shown(id: "7", validator: .rule("r") { _ in true }),
+            Shown(id: "7", payloadValidator: .rule("r") { _ in true }),
+            Shown(id: "7", callInterceptors: [Passing()]), Shown(id: "7", attemptInterceptors: [Passing()]),
+            Shown(id: "7", invalidates: [.tag("order-8")]),
+        ] { #expect(EndpointCheck.unusedArgument(of: open) == nil) }
+        #expect(EndpointCheck.unusedArgument(of: Own(id: 7)) == nil)
+        #expect(EndpointCheck.unusedArgument(of: Written(id: 7)) == nil)
+    }
+
+    @Test func `what only chooses a path is in none`() {
+        for isDraft in [true, false, nil] {
+            #expect(EndpointCheck.unusedArgument(of: Chosen(kind: .tea, isDraft: isDraft)) == nil)
+        }
+    }
+
+    @Test func `an argument may be in the lane or the fold of a durable write`() {
+        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7)) == "id")
+        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7, lane: "order/7")) == nil)
+        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7, fold: "order/7")) == nil)
+        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7, fold: "order/8")) == "id")
+    }
+
+    @Test func `an envelope of the endpoint's own whose codes for success cannot occur fails its first call`() async {
+        struct Odd: Endpoint {
+            typealias Output = Product
+            var route: Route { .get("/odd") }
+            var envelope: EnvelopeChoice { .custom(Envelope(success: ["0", "OK"])) }
+        }
+        let rig = Rig()
+        let error = await failure { try await rig.client.send(Odd()) }
+        let reason =
+            #"the envelope of Odd reads its code as an integer, which none of its codes for success is: "0", "OK""#
+        #expect(error?.kind == .invalidConfiguration(reason: reason))
+        #expect(rig.sent.isEmpty)
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct PathArgumentTests {
+    struct Put: Endpoint, Encodable, Hashable {
+        typealias Output = Product
+        @PathArgument var id: Int
+        @PathArgument var part: String
+        let quantity: Int
+        var route: Route { Route(.put, "/things/\(id)/\(part)") }
+    }
+
+    struct Delete: Endpoint, Encodable {
+        typealias Output = Product
+        @PathArgument var id: Int
+        var route: Route { .delete("/things/\(id)") }
+    }
+
+    @Test func `what the path is made of is not sent again as a parameter`() async throws {
+        let rig = Rig()
+        _ = try await rig.client.send(Put(id: 5, part: "x y", quantity: 2))
+        _ = try await rig.client.send(Delete(id: 5))
+        #expect(rig.sent.map(\.url.path).map { $0.hasSuffix("/things/5/x%20y") } == [true, false])
+        #expect(rig.sent[0].text == #"{"quantity":2}"#)
+        #expect(rig.sent[1].url.query == nil)
+    }
+
+    @Test func `an endpoint with one is a value like any other`() throws {
+        #expect(Put(id: 5, part: "x", quantity: 2) == Put(id: 5, part: "x", quantity: 2))
+        #expect(Put(id: 5, part: "x", quantity: 2) != Put(id: 6, part: "x", quantity: 2))
+        let json = try JSONEncoder().encode(Put(id: 5, part: "x", quantity: 2))
+        #expect(String(decoding: json, as: UTF8.self) == #"{"quantity":2}"#)
+    }
+}
