@@ -179,6 +179,30 @@ struct MergeQueueTests {
         #expect(gate.began.count == 1)
     }
 
+    @Test("Unless told otherwise a request has a hundred keys at most")
+    func fullByDefault() async throws {
+        let gate = GateTransport(isOpen: true, server)
+        let client = CallSupport.client(gate) { $0.time = clock.timeSource }
+        let merger = RequestMerger<Int, GetNames, String>(client) { ids in
+            GetNames(ids: ids.map(String.init).joined(separator: "-"))
+        } values: { answer in
+            Dictionary(uniqueKeysWithValues: answer.compactMap { key, name in Int(key).map { ($0, name) } })
+        }
+        let over = Locked(0)
+        for key in 100...200 {
+            Task {
+                _ = await Self.result(of: key, merger)
+                over.withLock { $0 += 1 }
+            }
+        }
+        while !Task.isCancelled, gate.requests.isEmpty, merger.waiterCount < 101 { await Task.yield() }
+        #expect(gate.requests.first?.url.query?.split(separator: "-").count == 100)
+        while !Task.isCancelled, over.withLock({ $0 }) < 101 {
+            clock.advance(by: .milliseconds(10))
+            await Task.yield()
+        }
+    }
+
     @Test("A caller that is cancelled leaves alone, before the request is sent and after")
     func oneLeaves() async throws {
         let gate = GateTransport(server)
