@@ -92,6 +92,8 @@ struct MergeQueueTests {
     }
 
     private let clock = TestClock()
+    /// The keys that endpoints were made of.
+    private let made = Locked<[[Int]]>([])
 
     private func merger(
         _ transport: any Transport, limit: Int = 100, _ change: (inout APIClient.Configuration) -> Void = { _ in }
@@ -100,8 +102,9 @@ struct MergeQueueTests {
             $0.time = clock.timeSource
             change(&$0)
         }
-        let merger = RequestMerger<Int, GetNames, String>(client, limit: limit) { ids in
-            GetNames(ids: ids.map(String.init).joined(separator: "-"))
+        let merger = RequestMerger<Int, GetNames, String>(client, limit: limit) { [made] ids in
+            made.withLock { $0.append(ids) }
+            return GetNames(ids: ids.map(String.init).joined(separator: "-"))
         } values: { answer in
             Dictionary(uniqueKeysWithValues: answer.compactMap { key, name in Int(key).map { ($0, name) } })
         }
@@ -269,6 +272,7 @@ struct MergeQueueTests {
         #expect(await alice[0].value.failure?.kind == .cancelled)
         #expect(try await bob[0].value.get() == "name 2")
         #expect(gate.requests.map(\.url.query) == ["ids=2"])
+        #expect(made.withLock { $0 } == [[2]], "nobody is told of what another user has asked for")
     }
 
     @Test("Cancelling all calls of the client ends what is collected as well")
