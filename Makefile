@@ -1,6 +1,6 @@
 # The commands of the project. `make` alone lists them.
 
-.PHONY: help demo test lint setup sanitize bench
+.PHONY: help demo test lint setup sanitize soak bench
 .DEFAULT_GOAL := help
 
 # SwiftPM notices a source file that is new or gone in the package it builds, not in one that this depends on. A newer
@@ -33,6 +33,9 @@ sanitize: ## the tests again, under the thread and the address sanitizer
 	@Scripts/setup test
 	@Scripts/sanitize thread
 	@Scripts/sanitize address
+
+soak: ## the long forms of what kills, crashes and races, for hours
+	@Scripts/soak
 
 bench: ## calls through Penstock against bare libcurl and URLSession, side by side
 	@Scripts/bench

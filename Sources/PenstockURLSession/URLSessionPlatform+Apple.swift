@@ -12,6 +12,9 @@
         /// Trailers are left out, and do no harm.
         static let endsProcessAtTrailers = false
 
+        /// The system keeps to RFC 9110 §10.1.1 by itself.
+        static let waitsForContinue = true
+
         /// A session follows the redirect that a protocol tells it of, takes content in pieces, and shows the content of an
         /// upload task.
         static let limitsProtocols = false

@@ -11,6 +11,10 @@
         /// without one.
         static let endsProcessAtTrailers = true
 
+        /// Where another answer comes than 100 Continue, Foundation keeps the content to itself and the connection open, and a server
+        /// that goes on to read the content takes the next request for it (RFC 9112 §9.3). So nothing is said of an expectation.
+        static let waitsForContinue = false
+
         /// A session keeps the last piece alone of the content that a protocol hands over, ends the process where one tells of a
         /// redirect, or hands over a 401 with a challenge that it does not know, and shows no protocol the content of an upload
         /// task.

@@ -20,7 +20,9 @@ enum URLSessionRequest {
         made.httpMethod = source.method.rawValue
         made.httpShouldHandleCookies = false
         guard made.httpMethod == source.method.rawValue else { throw unsupported("the method \(source.method)") }
-        for field in source.fields { made.addValue(field.value, forHTTPHeaderField: field.name.text) }
+        for field in source.fields where URLSessionPlatform.waitsForContinue || field.name != "Expect" {
+            made.addValue(field.value, forHTTPHeaderField: field.name.text)
+        }
         return made
     }
 

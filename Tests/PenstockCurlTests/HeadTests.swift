@@ -146,6 +146,36 @@
             #expect(values == [nil, "caf\u{E9}", nil])
         }
 
+        @Test("A length has 18 digits at most, zeros among them, so that no two readers take it for two numbers")
+        func longLengths() {
+            for (digits, length) in [("999999999999999999", 999_999_999_999_999_999), ("000000000000000005", 5)] {
+                let reading = read(["HTTP/1.1 200 OK", "Content-Length: \(digits)"], nil)
+                #expect(reading.length == length && reading.ends.last == "")
+            }
+            for digits in ["1000000000000000000", "0000000000000000005"] {
+                #expect(read(["HTTP/1.1 200 OK", "Content-Length: \(digits)"], nil).ends.last == "protocolViolation")
+            }
+        }
+
+        @Test("There are as many trailers as there may be fields, and none more", .covers("H7"), arguments: [2, 3])
+        func trailerCount(count: Int) {
+            var head = CurlHead()
+            let limits = ResponseLimits(headerCount: 2)
+            let trailers = (0..<count).map { "X-\($0): a" }
+            var kinds: [TransportError.Kind?] = []
+            for line in ["HTTP/1.1 200 OK", "A: a", "B: b", ""] + trailers {
+                kinds.append(Array("\(line)\r\n".utf8).withUnsafeBytes { head.take($0, limits, nil) })
+            }
+            let last = kinds.removeLast()
+            #expect(last == (count > 2 ? .limitExceeded(.headerCount) : nil))
+            #expect(kinds.compactMap(\.self).isEmpty && head.trailers.count == 2)
+        }
+
+        @Test("A change of protocols that nobody asked for is no response", .covers("H8"))
+        func otherProtocol() {
+            #expect(read(["HTTP/1.1 101 Switching Protocols", "Upgrade: x"], nil).ends.last == "protocolViolation")
+        }
+
         @Test("A head reads the same whatever heads came before it")
         func unseen() {
             var random = Seeded(seed: 7)

@@ -11,6 +11,14 @@
     /// How many connections are kept, when quiet exchanges are looked at, and how much of a body leaves at a time: as
     /// functions of the time.
     @Suite struct PoolDecisionTests {
+        @Test("By default 1,024 connections are kept for 90 s while nothing uses them, and callers drive the loop")
+        func defaults() {
+            let configuration = CurlTransport.Configuration()
+            #expect(configuration.maxConnectionsPerHost == nil && configuration.maxConnections == nil)
+            #expect(configuration.maxIdleConnections == 1_024 && configuration.idleConnectionLifetime == .seconds(90))
+            #expect(configuration.drivesOnCallersThreads)
+        }
+
         /// Saying it of a request that the connection has processed would have it sent, and done, twice.
         @Test("A server that leaves speaks for the later streams of its own connection alone", .covers("X8", "H14"))
         func leaving() {

@@ -26,6 +26,39 @@
             return transfer
         }
 
+        private func order(_ host: String, _ identity: String = "anna") throws -> TransportRequest {
+            let request = HTTPRequest(method: .post, url: try HTTPURL("https://\(host)/"))
+            return TransportRequest(request, isolation: IsolationKey(identity: identity))
+        }
+
+        @Test("That an origin wants HTTP/1.1 is known of that origin, for that user, until the user signs out")
+        func http1Origins() throws {
+            var origins = CurlHTTP1Origins()
+            #expect(!origins.contains(try order("a.example")))
+            for _ in 1...2 { origins.insert(try order("a.example")) }
+            origins.insert(try order("a.example", "bert"))
+            #expect(origins.contains(try order("a.example")))
+            #expect(!origins.contains(try order("b.example")))
+            #expect(!origins.contains(try order("a.example:444")))
+            #expect(!origins.contains(try order("a.example", "carl")))
+            origins.forget("anna")
+            #expect(!origins.contains(try order("a.example")))
+            #expect(origins.contains(try order("a.example", "bert")))
+        }
+
+        @Test("Of more origins than are remembered the oldest are forgotten")
+        func manyHTTP1Origins() throws {
+            var origins = CurlHTTP1Origins()
+            for number in 0..<CurlHTTP1Origins.most { origins.insert(try order("h\(number).example")) }
+            // One that is known already takes no place.
+            origins.insert(try order("h0.example"))
+            #expect(origins.contains(try order("h0.example")))
+            origins.insert(try order("last.example"))
+            #expect(!origins.contains(try order("h0.example")))
+            #expect(origins.contains(try order("h1.example")))
+            #expect(origins.contains(try order("last.example")))
+        }
+
         @Test("A round looks at the pools that have work, however many there are", .covers("H36"))
         func working() throws {
             var pools = CurlPools(life: 90 * second, descriptors: 20_000)

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import PenstockCore
+    import PenstockTestSupport
     import PenstockTesting
     import Testing
 
@@ -98,6 +99,16 @@
                 let error = try await failure(transport, TransportRequest(request))
                 #expect(error.sendState == .unsent)
                 #expect(error.message.contains("X-A"))
+                #expect(server.connections == 0)
+            }
+        }
+
+        @Test("CONNECT makes a tunnel, which is no request of an app's, and is refused unsent", .covers("S0.12"))
+        func connectIsRefused() async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let error = try await failure(
+                    transport, TransportRequest(HTTPRequest(method: .connect, url: try server.url())))
+                #expect(error.kind == .unsupported("the method CONNECT") && error.sendState == .unsent)
                 #expect(server.connections == 0)
             }
         }

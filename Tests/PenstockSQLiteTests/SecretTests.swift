@@ -26,7 +26,9 @@ struct SecretTests {
         arguments: [
             "/a?access_token=swordfishsecret", "/a?page=2&sig=swordfishsecret&x=1", "/a;jsessionid=swordfishsecret",
             "/a?next=https%3A%2F%2Fexample.com%2F%3Ftoken%3Dswordfishsecret", "/a?x=eyJswordfishsecret",
-            "/a?%74oken=swordfishsecret",
+            "/a?%74oken=swordfishsecret", "/go/https%3A%2F%2Fu%3Aswordfishsecret%40h%2F",
+            "/cb%3Fcode%3Dswordfishsecret",
+            "/a?h=Basic+swordfishsecret", "/a/Bearer%20swordfishsecret", "/a?token%3Dswordfishsecret=1",
         ])
     func urls(_ target: String) async throws {
         let rig = try Rig()
@@ -154,11 +156,13 @@ struct SecretTests {
     }
 
     @Test(
-        "A credential that a response varies by cannot be guessed from the file, and finds the response again in the next process"
-    )
-    func variants() async throws {
+        "A credential that a response varies by cannot be guessed from the file, and finds the response again in the next process",
+        arguments: [
+            ("X-Api-Key", "Bearer swordfishsecret"), ("X-Client", "app=shop; session=swordfishsecret"),
+            ("X-Client", "token=swordfishsecret"), ("Referer", "https://example.com/?code=swordfishsecret"),
+        ])
+    func variants(_ name: String, _ token: String) async throws {
         let folder = try Rig().folder
-        let token = "Bearer \(Self.secret)"
         func client(_ rig: Rig, _ hits: Locked<Int>) -> APIClient {
             var configuration = APIClient.Configuration(
                 services: [Service(.main, [.production: "https://example.com"])])
@@ -168,7 +172,7 @@ struct SecretTests {
             configuration.identity = { "alice" }
             let stub = StubTransport { _ throws(TransportError) in
                 hits.withLock { $0 += 1 }
-                let fields: HTTPFields = ["Cache-Control": "max-age=600", "Vary": "X-Api-Key"]
+                let fields: HTTPFields = ["Cache-Control": "max-age=600", "Vary": name]
                 return HTTPResponse(status: 200, fields: fields, body: Data("tea".utf8))
             }
             return APIClient(configuration, transport: stub)
@@ -177,7 +181,7 @@ struct SecretTests {
             let (rig, hits) = (try Rig(folder), Locked(0))
             let client = client(rig, hits)
             for (key, count) in [(token, expected.first), (token, expected.first), ("other", expected.other)] {
-                let options = CallOptions.headers(["X-Api-Key": key]).cache(.http)
+                let options = CallOptions.headers([HTTPFieldName(name): key]).cache(.http)
                 let _: String = try await client.get("/a", options: options)
                 #expect(hits.withLock(\.self) == count)
             }

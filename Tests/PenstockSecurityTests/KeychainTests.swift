@@ -15,6 +15,25 @@ struct KeychainTests {
         try await rule.run { FakeKeychainVault(keychain) }
     }
 
+    /// What Apple's system is told can be read here, and not run.
+    @Test("Whatever its protection class, an item stays on its device", .covers("S4.18"))
+    func staysOnItsDevice() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appendingPathComponent("../Sources/PenstockSecurity/Vaults/KeychainVault+Apple.swift")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let classes = text.matches(of: /case \.(\w+): (kSecAttrAccessible\w+)/).map { [String($0.1), String($0.2)] }
+        #expect(
+            classes == [
+                ["afterFirstUnlock", "kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly"],
+                ["whenUnlocked", "kSecAttrAccessibleWhenUnlockedThisDeviceOnly"],
+                ["whenPasscodeSet", "kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly"],
+            ])
+        #expect(
+            text.matches(of: /kSecAttrSynchronizable\b.*/).map { String($0.0) } == [
+                "kSecAttrSynchronizable as String: false, kSecUseDataProtectionKeychain as String: true,"
+            ])
+    }
+
     @Test("An item of another protection class gets the one that is asked for, when it is read and when it is written")
     func migration() throws {
         let keychain = FakeKeychain()
@@ -117,11 +136,10 @@ struct KeychainTests {
                 "main alice https://a.example", "main bob https://a.example", "pay alice https://pay.example",
                 "pay bob https://pay.example",
             ])
-        // The classes that there are do not leave the device, and none other can be asked for.
         #expect(rows.values.allSatisfy { $0.protection == .afterFirstUnlock })
         let kept = try #require(rows.first { $0.key.service == "main" && $0.key.account == "alice" }?.value.content)
         let text = String(decoding: kept, as: UTF8.self)
-        #expect(text.contains("token of alice") && !text.contains("password"))
+        #expect(text.contains("token of alice") && !text.contains("token of bob"))
 
         for service in [ServiceID.main, "pay"] { try await client(as: "alice").signOut(of: service) }
         #expect(try await client(as: "alice").credential() == nil)

@@ -116,12 +116,14 @@
         }
 
         private static let late = Duration.milliseconds(50)
+        /// Of seven times.
+        private static let kept = 4
 
-        /// What else the machine does delays a call now and then, but not each time that it is tried.
+        /// What else the machine does delays a call now and then, but not most of the times that it is tried.
         @Test("A flood keeps to its deadline, and no other host waits for it", .covers("H32"), arguments: Flood.all)
         func deadlines(flood: Flood) async throws {
             var slowest: [Duration] = []
-            for _ in 1...8 where slowest.allSatisfy({ $0 > Self.late }) {
+            for _ in 1...7 where slowest.count(where: { $0 <= Self.late }) < Self.kept {
                 let scene = try Scene(flood)
                 _ = try await scene.transport.perform(scene.order(scene.good, total: .seconds(60)))
                 let watch = Task { try await scene.slowestGoodCall() }
@@ -144,8 +146,8 @@
                 }
                 await scene.close()
             }
-            let best = try #require(slowest.min())
-            #expect(best <= Self.late, "the slowest calls to the good host took \(slowest)")
+            let kept = slowest.count { $0 <= Self.late }
+            #expect(kept == Self.kept, "the slowest calls to the good host took \(slowest)")
         }
 
         @Test("A flood ends at once when it is cancelled", .covers("H32"), arguments: Flood.all)

@@ -103,6 +103,25 @@ struct OwnProcessTests {
             }
         }
 
+        @Test(
+            "The passwords in the user's .netrc are nobody's but the user's, and no request takes one", .covers("H21"))
+        func netrc() async throws {
+            await #expect(processExitsWith: .success) {
+                let home = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)")
+                try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+                defer { try? FileManager.default.removeItem(at: home) }
+                let entries = "machine 127.0.0.1 login anna password secret\ndefault login anna password secret\n"
+                try Data(entries.utf8).write(to: home.appendingPathComponent(".netrc"))
+                setenv("HOME", home.path, 1)
+                let server = try LoopbackServer { .text($0.fields[.authorization] ?? "none") }
+                let transport = CurlTransport()
+                let exchange = TransportRequest(HTTPRequest(method: .get, url: server.url))
+                #expect(try await transport.perform(exchange).response.body == Data("none".utf8))
+                await transport.shutdown()
+                server.stop()
+            }
+        }
+
         /// Foundation ends the process at trailers, so the response must be given up before they come.
         @Test("A response that announces trailers is refused by its head, before they end the process")
         func announcedTrailers() async throws {

@@ -113,6 +113,41 @@ struct ResendTests {
         }
 
         @Test(
+            "What HTTP/1.1 is required for is made over it from the second write on, and by the repetition of one with a key",
+            .covers("H15"), arguments: TransportUnderTest.withTrust.filter { $0.name == "libcurl" },
+            [HTTPMethod.post, .patch])
+        func requiringHTTP1(transport: TransportUnderTest, method: HTTPMethod) async throws {
+            let authority = try TestCertificateAuthority()
+            for options in [CallOptions(), .idempotency(.key)] {
+                let (books, isKeyed) = (Books(), options.idempotency == .key)
+                let server = try LoopbackServer(
+                    .init(tls: .init(try authority.issue(), protocols: [.http2, .http1])),
+                    onHead: { request in
+                        let isRefused = request.stream != nil && request.path == "/write"
+                        return isRefused ? .fault(.closeStream(.http11Required), at: .requestBody(after: 1)) : .proceed
+                    },
+                    handler: { request in
+                        books.book(request)
+                        return .text("ok")
+                    })
+                try await Shop.run(
+                    transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }
+                ) { server, client in
+                    let first = await client.failure(Write(mark: "a", method: method), options: options)
+                    #expect(first?.kind == (isKeyed ? nil : .transport(.connectionLost)))
+                    #expect(first?.sendState == (isKeyed ? nil : .maybeProcessed))
+                    #expect(books.count("a") == (isKeyed ? 1 : 0))
+                    let second = await client.failure(Write(mark: "b", method: method), options: options)
+                    #expect(second == nil && books.count("b") == 1)
+                    // What is learned of one user's connections is not used for another's.
+                    let other = client.with { $0.identity = { "bob" } }
+                    #expect(await other.failure(Write(mark: "c", method: method))?.sendState == .maybeProcessed)
+                    #expect(server.faults.count == 2)
+                }
+            }
+        }
+
+        @Test(
             "A request that is always refused is sent on a new connection each time, and no more often than is allowed",
             .covers("H14"),
             arguments: TransportUnderTest.withTrust, [HTTPMethod.get, .post])

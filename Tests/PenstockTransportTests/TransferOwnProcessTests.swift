@@ -106,7 +106,18 @@
             }
         }
 
-        @Test("A full disk is told as such, and what has come is gone on with once there is room")
+        /// Not everybody may make a disk that only these programs see.
+        private static let makesDisks: Bool = {
+            let script = "d=$(mktemp -d) && mount -t tmpfs -o size=2m none $d; rc=$?; umount $d; rmdir $d; exit $rc"
+            let made = try? Subprocess.runAndWait(
+                URL(fileURLWithPath: "/usr/bin/unshare"),
+                ["--user", "--map-root-user", "--mount", "sh", "-c", script])
+            return made?.status == 0
+        }()
+
+        @Test(
+            "A full disk is told as such, and what has come is gone on with once there is room",
+            .enabled(if: makesDisks, "this system does not let the test make a disk (unshare, mount)"))
         func fullDisk() async throws {
             let content = Data(repeating: 7, count: 3 << 20)
             let server = try LoopbackServer { request in
@@ -123,9 +134,8 @@
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let program = try #require(BuiltProgram.url("file-fetcher"))
-            // A disk that only these programs see; not everybody may make one.
             let script = """
-                mount -t tmpfs -o size=2m none "$3" || { echo no disk; exit; }
+                mount -t tmpfs -o size=2m none "$3"
                 "$1" "$2" "$3/a"; ls "$3"
                 mount -o remount,size=8m none "$3"
                 "$1" "$2" "$3/a"; ls -A "$3"; wc -c < "$3/a"
@@ -136,7 +146,6 @@
                     "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", program.path,
                     server.url.absoluteString, folder.path,
                 ])
-            guard !run.output.contains("no disk"), !run.output.contains("unshare") else { return }
             #expect(run.output == "storage: noSpace\ndone\na\n\(content.count)\n")
             let ranges = server.requests.map { $0.fields["Range"] }
             #expect(ranges.count == 2 && ranges.first == .some(nil) && ranges.last?.map { $0 > "bytes=1" } == true)

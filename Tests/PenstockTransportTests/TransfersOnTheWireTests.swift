@@ -141,7 +141,11 @@ import Testing
     private static let film = sampleBytes(seed: 28, count: 3_000_000)
 
     /// Does ranges, suggests an evil name, and cuts the connection of the first answers.
-    private static func server(cutting cuts: Locked<[Int]>) throws -> LoopbackServer {
+    ///
+    /// - Parameter delay: what is between the last byte and the cut.
+    private static func server(
+        cutting cuts: Locked<[Int]>, after delay: Duration = .milliseconds(200)
+    ) throws -> LoopbackServer {
         try LoopbackServer { request in
             var fields: HTTPFields = [
                 "ETag": "\"v1\"", "Content-Disposition": "attachment; filename=\"../../seven.mp4\"",
@@ -157,8 +161,7 @@ import Testing
                 response.declaredLength = film.count - from
                 response.body = .bytes(Data(film.dropFirst(from).prefix(cut)))
                 response.ending = .drop
-                // What is still in a buffer when a connection breaks is lost with it, so some time is left to read it.
-                response.trailerDelay = .milliseconds(200)
+                response.trailerDelay = delay
             }
             return response
         }
@@ -201,6 +204,27 @@ import Testing
                     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
                         "seven 2.mp4", "seven.mp4",
                     ])
+            }
+        }
+    }
+
+    @Test(
+        "A download goes on behind every byte that came, where its connection breaks right behind that",
+        arguments: streaming)
+    func breaksAtOnce(transport: TransportUnderTest) async throws {
+        try await Self.withFolder { folder in
+            let server = try Self.server(cutting: Locked(Array(repeating: 5_000, count: 40)), after: .zero)
+            try await Shop.run(transport, on: server) { server, client in
+                for _ in 1...40 {
+                    let error = await #expect(throws: APIError.self) {
+                        try await client.download(Film(), to: .folder(folder), options: .retry(.none)).value
+                    }
+                    #expect(error?.kind == .transport(.connectionLost))
+                }
+                let file = try await client.download(Film(), to: .folder(folder)).value
+                #expect(try Data(contentsOf: file.url) == Self.film)
+                let starts = server.requests.compactMap { $0.fields["Range"] }
+                #expect(starts == (1...40).map { "bytes=\($0 * 5_000)-" })
             }
         }
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The parts of a request that say on whose behalf it is made: `Authorization`, `Cookie`, and every other field that
-/// ``Redaction`` takes for a secret by its name or its value. What stands in the URL is not among them, since the URL is part
-/// of a cache key as it is.
+/// The parts of a request that say on whose behalf it is made: `Authorization`, `Cookie`, every other field of which ``Redaction``
+/// would hide something, by its name or in its value, and those that ``OwnerName`` or a UUID shows to name a user, an account or a device.
+/// What stands in the URL is not among them, since the URL is part of a cache key as it is.
 struct RequestCredentials: Sendable {
     /// Names and values in one order and one form; empty when there are none.
     let text: [UInt8]
@@ -54,6 +54,8 @@ struct RequestCredentials: Sendable {
     /// What the name of a field says of its value.
     private enum Meaning: Sendable {
         case harmless, secret
+        /// It names one request among others, and is another one each time: only what is surely a secret in it counts.
+        case passing
         /// Nothing: it may be anybody's way to name a user.
         case unknown
     }
@@ -75,23 +77,35 @@ struct RequestCredentials: Sendable {
     private static func lookedUp(_ name: HTTPFieldName) -> Meaning {
         if Redaction.isSecret(name) { return .secret }
         let text = name.text.lowercased()
-        let isHarmless = harmless.contains(name) || text.hasPrefix("accept-") || text.hasPrefix("content-")
-        return isHarmless ? .harmless : .unknown
+        if harmless.contains(name) || text.hasPrefix("accept-") || text.hasPrefix("content-") { return .harmless }
+        switch OwnerName.meaning(of: name.text) {
+        case .owner: return .secret
+        case .exchange: return .passing
+        case nil: return .unknown
+        }
     }
 
     private static func isCredential(_ field: HTTPField) -> Bool {
         switch meaning(of: field.name) {
         case .harmless: false
         case .secret: true
-        case .unknown: Redaction.looksSecret(field.value)
+        case .passing: hidesSecret(field.value)
+        case .unknown:
+            SecretShape.holdsUUID(field.value) || Redaction.hides(field.value, in: field.name)
         }
     }
+
+    /// Whether there is a secret in a value that may be random.
+    private static func hidesSecret(_ value: String) -> Bool { RedactedText.make(of: value, byShape: false) != value }
 
     /// Whether a stage on the way has set a field that may name a user, whatever it is called.
     static func mayHaveBeenAdded(to asked: HTTPFields, in sent: HTTPFields) -> Bool {
         guard !sent.isWritten(as: asked) else { return false }
         return sent.contains { field in
-            guard case .unknown = meaning(of: field.name) else { return false }
+            switch meaning(of: field.name) {
+            case .harmless, .secret: return false
+            case .passing, .unknown: break
+            }
             return sent.values(of: field.name).map(ExactText.init) != asked.values(of: field.name).map(ExactText.init)
         }
     }

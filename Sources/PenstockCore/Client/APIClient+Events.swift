@@ -13,6 +13,12 @@ extension APIClient {
     /// which parameters and headers are made anew. The sequence ends when the server answers 204, and throws what cannot be
     /// mended by trying again.
     ///
+    /// What is not safe (RFC 9110 §9.2.1), such as the POST of a question whose answer comes in pieces, is not made twice: the sequence
+    /// ends with the first answer that is complete, and throws what breaks it off. It connects again after a failure alone, where the
+    /// server provably did not process the request, or where the endpoint or the options say that it may be sent twice
+    /// (``CallOptions/idempotency``; PUT and DELETE may by themselves); ``Idempotency/key`` is one key for all of the connections.
+    /// With ``EventStreamReconnection/never`` nothing connects again.
+    ///
     /// From its first connection to its end it counts as one call, also while it waits for the next connection: its scope,
     /// ``cancelAll()``, ``cancel(_:)-(CallID)`` and ``signOut(_:)`` end it then as well. It belongs to the user for
     /// whom it was begun, and ends with ``APIError/Kind/cancelled`` rather than go on for another one.
@@ -57,9 +63,9 @@ extension APIClient {
             call.finish(nil)
             return nil
         }
-        return EventSession(context: call.context) { lastEventID throws(APIError) in
+        return EventSession(context: call.context, method: endpoint.route.method) { lastEventID throws(APIError) in
             guard isOwners() else { throw APIError(.cancelled, stage: .prepare) }
-            let options = self.eventOptions(options, endpoint, lastEventID)
+            let options = self.eventOptions(options, endpoint, lastEventID, call.context)
             let terms = CallTerms(own: options, streams: true, origin: call.context, isAdopted: true)
             return try await self.begin(endpoint, terms).streamedResponse()
         } finish: {
@@ -67,8 +73,9 @@ extension APIClient {
         }
     }
 
-    private func eventOptions(_ options: CallOptions, _ endpoint: some Endpoint, _ lastEventID: String?) -> CallOptions
-    {
+    private func eventOptions(
+        _ options: CallOptions, _ endpoint: some Endpoint, _ lastEventID: String?, _ session: CallContext
+    ) -> CallOptions {
         var edits: HeaderEdits = ["Accept": "text/event-stream", "Cache-Control": "no-store"]
         if let lastEventID { edits = edits.setting("Last-Event-ID", lastEventID) }
         let settings = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings
@@ -80,6 +87,10 @@ extension APIClient {
             $0.redirects = redirects
             // Connecting again has rules of its own.
             $0.retry = RetryPolicy.none
+            // To the server every connection is the same request once more.
+            if settings.idempotency == .key, !endpoint.route.method.isSafe {
+                $0.idempotency = .keyed(session.idempotencyKey(using: configuration.random))
+            }
             if !settings.limits.setsMinimumThroughput { $0.limits.minimumThroughput = nil }
         }
     }

@@ -54,7 +54,7 @@ enum JSONMember {
     }
 
     /// A name with its escapes undone, however often they were escaped: `pass\\u0077ord` is `password`.
-    private static func unescaped(_ name: Substring.UTF8View) -> String {
+    static func unescaped(_ name: Substring.UTF8View) -> String {
         guard name.contains(backslash) else { return String(decoding: name, as: UTF8.self) }
         var text: [UInt8] = []
         var rest = name
@@ -77,7 +77,7 @@ enum JSONMember {
     private static func isWhite(_ byte: UInt8) -> Bool { byte <= 0x20 }
 
     /// Returns the text up to the bracket that closes it. Brackets in texts close nothing.
-    private static func nested(_ text: Substring.UTF8View, _ backslashes: Int) -> Substring.UTF8View {
+    static func nested(_ text: Substring.UTF8View, _ backslashes: Int) -> Substring.UTF8View {
         var rest = text
         var depth = 0
         while let index = rest.firstIndex(where: isMark) {

@@ -10,6 +10,8 @@ struct RedactedMarkup {
     private static let values: Set<String> = ["value", "content"]
     /// Elements whose names are those of the parameters of a form.
     private static let controls: Set<String> = ["input", "button", "select", "textarea"]
+    /// The type of a control in which a password is typed, whatever it is called.
+    private static let password = Array("password".utf8)
     /// Elements that have a name of their own, and are no value of it.
     private static let containers: Set<String> = ["details", "fieldset", "form", "map", "object", "slot"]
     /// Elements that may stand behind the one that has their name, in property lists and in lists of pairs.
@@ -68,7 +70,13 @@ struct RedactedMarkup {
     private mutating func replaceValues(in tag: MarkupTags.Tag) -> Bool {
         let attributes = tags.attributes(of: tag)
         let isControl = Self.controls.contains(tag.name)
-        let isNamed = attributes.contains { Self.labels.contains($0.name) && isLabel(bytes[$0.value], isControl) }
+        let isInput = tag.name == "input"
+        let isNamed = attributes.contains { attribute in
+            let value = bytes[attribute.value]
+            if isInput, attribute.name == "type" { return value.map(HTTPSyntax.lowercased) == Self.password }
+            let isName = Self.labels.contains(attribute.name) || isInput && attribute.name == "id"
+            return isName && isLabel(value, isControl)
+        }
         guard isNamed else { return false }
         for attribute in attributes where Self.values.contains(attribute.name) { replace(attribute.value) }
         return true

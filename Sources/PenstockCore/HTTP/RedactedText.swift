@@ -3,8 +3,8 @@
 /// It is read in one pass. What stands between white space, angle brackets and quotes is looked at as a reference: user
 /// information goes, and so do the values of secret parameters in its path, its query and its fragment. Credentials behind the
 /// name of their scheme go too, and so do the values of secret fields, members of JSON and quoted parameters. Of markup it is
-/// read what ``RedactedMarkup`` has left. What is escaped is looked at without its escapes, and goes whole where that shows a
-/// secret.
+/// read what ``RedactedMarkup`` has left, and of JSON what ``LabelledText`` has. What is escaped is looked at without its escapes, and
+/// goes whole where that shows a secret; what has character references, as ``ReferencedText`` does.
 struct RedactedText {
     private let byShape: Bool
     private let depth: Int
@@ -17,10 +17,12 @@ struct RedactedText {
     static func make(of text: String, byShape: Bool, depth: Int = 0) -> String {
         if byShape, SecretShape.hasScheme(text) { return Redaction.mark }
         if isPlainWord(text) { return text }
-        let text = RedactedMarkup.make(of: text) ?? text
+        let markup = RedactedMarkup.make(of: text) ?? text
         var redacted = RedactedText(byShape: byShape, depth: depth)
-        redacted.read(text)
-        return String(decoding: redacted.output, as: UTF8.self)
+        redacted.read(LabelledText.make(of: markup) ?? markup)
+        let shown = String(decoding: redacted.output, as: UTF8.self)
+        guard depth < deepest else { return shown }
+        return ReferencedText.make(of: shown) { make(of: $0, byShape: byShape, depth: depth + 1) } ?? shown
     }
 
     /// A query, a form or a fragment.
@@ -104,11 +106,11 @@ struct RedactedText {
     }
 
     /// Whether it is one word without a sign that anything could begin or end at, as the paths of most URLs are.
-    private static func isPlainWord(_ text: String) -> Bool {
+    static func isPlainWord(_ text: String) -> Bool {
         !SecretShape.mayBeToken(text[...])
             && text.utf8.allSatisfy { byte in
                 !isDelimiter(byte) && !isSign(byte) && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
-                    && byte != UInt8(ascii: ":")
+                    && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "&")
             }
     }
 
@@ -255,8 +257,8 @@ struct RedactedText {
                 return appendMark()
             }
         }
-        let mayBeToken = part.utf8.starts(with: "eyJ".utf8) || byShape && !isReference
-        if mayBeToken && Redaction.looksSecret(part) || hides(part, isReference: isReference) {
+        let isSecret = byShape && !isReference ? Redaction.looksSecret(part) : SecretShape.beginsToken(part)
+        if isSecret || hides(part, isReference: isReference) {
             appendMark()
         } else {
             output += part.utf8
@@ -266,6 +268,7 @@ struct RedactedText {
     /// Whether the value of a part is secret, whatever its name.
     private func isSecretPart(_ value: Substring) -> Bool {
         if Self.isMark(value) || byShape && Redaction.looksSecret(value) || hides(value) { return true }
+        if byShape ? SecretShape.hasScheme(Self.withSpaces(value)) : SecretShape.beginsToken(value) { return true }
         guard depth < Self.deepest, value.utf8.contains(UInt8(ascii: "=")) else { return false }
         let text = String(value)
         return !Self.make(of: text, byShape: byShape, depth: depth + 1).isWritten(as: text)
@@ -308,14 +311,24 @@ struct RedactedText {
         // A value that was replaced stays replaced, also where it has been made a part of a URL again.
         if Self.isMark(value) || Redaction.looksSecret(value) { return true }
         guard depth < Self.deepest, value.utf8.contains(where: Self.isOfReference) else { return false }
-        let plain = PercentEncoding.unescaped(value)
-        return !Self.make(of: plain, byShape: true, depth: depth + 1).isWritten(as: plain)
+        // A plus sign is a space in a form (WHATWG URL §5.1), and itself in a URL: whoever reads it may take it for either.
+        let readings = value.utf8.contains(UInt8(ascii: "+")) ? [value, Self.withSpaces(value)] : [value]
+        return readings.contains { reading in
+            let plain = PercentEncoding.unescaped(reading)
+            return !Self.make(of: plain, byShape: true, depth: depth + 1).isWritten(as: plain)
+        }
     }
 
-    /// Whether a byte shows that a value may be a reference or JSON, or has escapes.
+    /// A text with spaces where it has plus signs.
+    private static func withSpaces(_ text: Substring) -> Substring {
+        guard text.utf8.contains(UInt8(ascii: "+")) else { return text }
+        return Substring(decoding: text.utf8.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// Whether a byte shows that a value may be a reference or JSON, or has escapes or words.
     static func isOfReference(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "\""): true
+        case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "\""), UInt8(ascii: "+"): true
         default: false
         }
     }

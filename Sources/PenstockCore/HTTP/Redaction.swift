@@ -1,7 +1,8 @@
 /// What is kept out of everything that prints: a property of the values themselves, not of who prints them.
 ///
 /// One rule decides for header and trailer fields, for URLs and for parameters. A value is replaced by ``mark`` where its name
-/// says that it is a secret, or where it looks like one: a JSON Web Token, or a long random text of at least 20 characters.
+/// says that it is a secret, or where it looks like one: a JSON Web Token, the token of a well-known service, or a long random text of at
+/// least 20 characters.
 /// URLs inside a value, such as that of `Location`, are redacted as ``HTTPURL`` is. What is named like nothing and looks like
 /// a word cannot be known, and is shown.
 public enum Redaction {
@@ -19,8 +20,8 @@ public enum Redaction {
         SecretName.saysSecret(name, isParameter: true)
     }
 
-    /// Whether a text looks like a secret, whatever its name: a JSON Web Token, credentials with their scheme, or a long
-    /// random text. Random means that digits, small and capital letters follow each other as in no word. Hexadecimal digits
+    /// Whether a text looks like a secret, whatever its name: a JSON Web Token, credentials with their scheme, the token of a
+    /// well-known service by its beginning, or a long random text. Random means that digits, small and capital letters follow each other as in no word. Hexadecimal digits
     /// count from 32 on, as shorter ones name resources, and UUIDs do not count, as they name requests.
     public static func looksSecret(_ value: some StringProtocol) -> Bool {
         SecretShape.isSecret(value)
@@ -28,7 +29,15 @@ public enum Redaction {
 
     /// The value of a field as it may be shown.
     public static func value(_ value: String, of name: HTTPFieldName) -> String {
-        if isSecret(name) { return mark }
+        isSecret(name) ? mark : shown(value, of: name)
+    }
+
+    /// Whether something in the value of a field would be hidden, of which the name says nothing.
+    static func hides(_ value: String, in name: HTTPFieldName) -> Bool {
+        !RedactedText.isPlainWord(value) && !shown(value, of: name).isWritten(as: value)
+    }
+
+    private static func shown(_ value: String, of name: HTTPFieldName) -> String {
         if name == "Sec-WebSocket-Protocol" {
             return subprotocols(value.split(separator: ",").map { HTTPSyntax.trimmed(String($0)) })
                 .joined(separator: ", ")
@@ -81,15 +90,29 @@ enum SecretName {
         "functionskey", "licensekey",
         "masterkey", "privatekey", "sharedkey", "signingkey", "subscriptionkey", "accesscode", "codeverifier",
         "devicecode", "devicekey", "mfacode",
-        "smscode", "usercode", "verificationcode", "verifycode",
+        "smscode", "usercode", "verificationcode", "verifycode", "pswd", "passwort", "passkey", "dbpass", "sshkey",
+        "serverkey", "cardnumber", "rememberme",
     ].map { Array($0.utf8) }
 
     /// A name is a secret's, too, where one of these is a word of its own in it: `user_sid`, `userSid`, `X-OTP`.
     private static let words: Set<[UInt8]> = Set(
-        ["sig", "otp", "totp", "sid", "pass", "pw", "ticket", "pin", "hdnea"].map { Array($0.utf8) })
+        [
+            "sig", "otp", "totp", "sid", "pass", "pw", "ticket", "pin", "hdnea", "creds", "hmac", "cvv", "cvc", "iban",
+            "ssn",
+        ].map { Array($0.utf8) })
 
     /// A name is a secret's, too, where one of these is all of it.
-    private static let names: Set<[UInt8]> = Set(["cookie", "setcookie", "xrefresh"].map { Array($0.utf8) })
+    private static let names: Set<[UInt8]> = Set(
+        ["cookie", "setcookie", "cookies", "setcookies", "xrefresh", "sign", "xsign"].map { Array($0.utf8) })
+    /// What a code is for that lets somebody in: `security_code`, `backupCodes`, `one-time-code`, `2fa_code`. Other codes, such as those
+    /// of countries and of errors, are meant to be read.
+    private static let uses: Set<[UInt8]> = Set(
+        [
+            "security", "recovery", "backup", "emergency", "scratch", "mfa", "2fa", "twofactor", "otp", "totp",
+            "onetime", "login", "signin", "confirm", "confirmation", "verification", "verify", "access", "reset",
+            "unlock", "activation", "pairing",
+        ].map { Array($0.utf8) })
+    private static let codes = ["codes", "code"].map { Array($0.utf8) }
     private static let parameterNames: Set<[UInt8]> = Set(["code", "key"].map { Array($0.utf8) })
 
     /// No name that is meant to be read is longer. A longer one is taken for a secret's, so that the work has a bound.
@@ -100,9 +123,26 @@ enum SecretName {
         let plain = Array(PercentEncoding.unescaped(name).utf8)
         var compact = plain.filter(isAlphanumeric).map(HTTPSyntax.lowercased)
         if compact.last == UInt8(ascii: "2") { compact.removeLast() }
-        return names.contains(compact) || isParameter && parameterNames.contains(compact)
-            || parts.contains { firstIndex(of: $0, in: compact[...]) != nil } || saysAuthentication(compact[...])
-            || split(plain).contains { words.contains($0) }
+        if names.contains(compact) || isParameter && parameterNames.contains(compact)
+            || parts.contains(where: { firstIndex(of: $0, in: compact[...]) != nil })
+            || saysAuthentication(compact[...])
+        {
+            return true
+        }
+        let split = split(plain)
+        return split.contains { words.contains($0) } || saysCode(split)
+    }
+
+    /// Whether a code is named that lets somebody in: in a word of its own behind what it is for, or in one word with that.
+    private static func saysCode(_ words: [[UInt8]]) -> Bool {
+        words.indices.contains { index in
+            let word = words[index]
+            guard let code = codes.first(where: { word.suffix($0.count).elementsEqual($0) }) else { return false }
+            let use = word.dropLast(code.count)
+            if !use.isEmpty { return uses.contains(Array(use)) }
+            let before = words[..<index].suffix(2)
+            return before.last.map(uses.contains) ?? false || uses.contains(Array(before.joined()))
+        }
     }
 
     /// `auth`, `oauth`, `authorization`, but not `author` and `authority`.
@@ -120,7 +160,7 @@ enum SecretName {
     }
 
     /// The words of a name in small letters: `userSID_2` is `user`, `sid` and `2`.
-    private static func split(_ name: [UInt8]) -> [[UInt8]] {
+    static func split(_ name: [UInt8]) -> [[UInt8]] {
         var words: [[UInt8]] = [[]]
         for (index, byte) in name.enumerated() {
             let previous = index > 0 ? name[index - 1] : byte
@@ -152,7 +192,21 @@ enum SecretShape {
     static func isSecret(_ value: some StringProtocol) -> Bool {
         if hasScheme(value) { return true }
         guard mayBeToken(value) else { return false }
-        return value.utf8.split(whereSeparator: { !isPartOfToken($0) }).contains { isToken(Array($0)) }
+        let bytes = Array(value.utf8)
+        return KnownToken.stands(in: bytes)
+            || bytes.split(whereSeparator: { !isPartOfToken($0) }).contains { isToken(Array($0)) }
+    }
+
+    /// Whether it begins as a token does that is known by its beginning, and not by its randomness: so that the segment of a path may
+    /// be long and random, and is none.
+    static func beginsToken(_ text: some StringProtocol) -> Bool {
+        guard mayBeToken(text) else { return false }
+        return text.utf8.starts(with: "eyJ".utf8) || KnownToken.begins(Array(text.utf8.prefix(KnownToken.longest))[...])
+    }
+
+    /// Whether a text holds a UUID, which often names a user.
+    static func holdsUUID(_ text: some StringProtocol) -> Bool {
+        text.utf8.split { !SecretName.isAlphanumeric($0) && $0 != UInt8(ascii: "-") }.contains { isUUID(Array($0)) }
     }
 
     /// Whether it is long enough for a token at all, as most values are not.

@@ -130,8 +130,13 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
+extension JSONValue: LabelledTree {
+    var text: String? { string }
+    var list: [JSONValue]? { array }
+}
+
 extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// JSON with sorted keys, the values of secret members redacted, cut off after about 256 scalars.
+    /// JSON with sorted keys, the values of secret members and of those that others name so redacted, cut off after about 256 scalars.
     public var description: String {
         var text = ""
         write(to: &text)
@@ -145,12 +150,16 @@ extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     private static var descriptionLimit: Int { 256 }
 
-    private func write(to text: inout String, isSecret: Bool = false) {
+    /// - Parameter isInList: whether it stands in a list, and is a pair where it is one of two.
+    private func write(to text: inout String, isSecret: Bool = false, isInList: Bool = false) {
         guard text.utf8.count <= Self.descriptionLimit else { return Self.cutOff(&text) }
         switch self {
         case .null: text += "null"
         case .array(let elements):
-            Self.write(elements, between: "[]", to: &text) { $0.write(to: &$1, isSecret: isSecret) }
+            let isPair = isInList && !isSecret && LabelScope.holdsSecret(elements)
+            Self.write(elements, between: "[]", to: &text) { element, position, text in
+                element.write(to: &text, isSecret: isSecret || isPair && position == 1, isInList: true)
+            }
         case .object(let members): Self.write(members, to: &text, isSecret: isSecret)
         case _ where isSecret: text += Redaction.mark
         case .bool(let flag): text += String(flag)
@@ -165,23 +174,26 @@ extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, Cust
     }
 
     private static func write(_ members: [String: JSONValue], to text: inout String, isSecret: Bool) {
-        write(members.sorted { $0.key < $1.key }, between: "{}", to: &text) { member, text in
+        let sorted = members.sorted { $0.key < $1.key }
+        let labelled = isSecret ? [] : LabelScope.secrets(of: sorted.lazy.map { (name: $0.key, value: $0.value) })
+        write(sorted, between: "{}", to: &text) { member, position, text in
             guard text.utf8.count <= descriptionLimit else { return cutOff(&text) }
             JSONValue.string(member.key).write(to: &text)
             text += ": "
-            member.value.write(to: &text, isSecret: isSecret || Redaction.isSecret(HTTPFieldName(member.key)))
+            let isNamed = labelled.contains(position) || Redaction.isSecret(HTTPFieldName(member.key))
+            member.value.write(to: &text, isSecret: isSecret || isNamed)
         }
     }
 
     private static func write<Element>(
         _ elements: [Element], between brackets: String, to text: inout String,
-        each write: (Element, inout String) -> Void
+        each write: (Element, Int, inout String) -> Void
     ) {
         text += brackets.prefix(1)
         for (position, element) in elements.enumerated() {
             guard text.utf8.count <= descriptionLimit else { return cutOff(&text) }
             if position > 0 { text += ", " }
-            write(element, &text)
+            write(element, position, &text)
         }
         text += brackets.suffix(1)
     }

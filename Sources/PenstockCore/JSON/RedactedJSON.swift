@@ -84,7 +84,7 @@ struct RedactedJSON {
         }
     }
 
-    private static func encoded(_ text: String) -> Data {
+    static func encoded(_ text: String) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         return (try? encoder.encode(text)) ?? Data("\"\(Redaction.mark)\"".utf8)

@@ -180,7 +180,12 @@ struct ParameterKey: CodingKey {
     init?(intValue: Int) { self.init(index: intValue) }
 }
 
-/// How parameters print: the values of secret names redacted, however deep they are.
+/// How parameters print: the values of secret names, and those that others name so, redacted, however deep they are.
+
+extension ParameterValue: LabelledTree {
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+    var list: [ParameterValue]? { if case .array(let elements) = self { elements } else { nil } }
+}
 
 extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The value, texts in quotes, data by its size, the secret members of objects redacted.
@@ -190,11 +195,12 @@ extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible,
 
     public var customMirror: Mirror { Mirror(self, children: ["value": description], displayStyle: .enum) }
 
-    fileprivate func text(isSecret: Bool) -> String {
+    /// - Parameter isInList: whether it stands in a list, and is a pair where it is one of two.
+    fileprivate func text(isSecret: Bool, isInList: Bool = false) -> String {
         switch self {
         case .null: "null"
         case .object(let object): object.text(isSecret: isSecret)
-        case .array(let elements): "[" + elements.map { $0.text(isSecret: isSecret) }.joined(separator: ", ") + "]"
+        case .array(let elements): Self.text(of: elements, isSecret, isInList)
         case _ where isSecret: Redaction.mark
         case .string(let text): "\"\(PrintableText.escaped(Redaction.text(text)))\""
         case .bool(let flag): "\(flag)"
@@ -206,6 +212,14 @@ extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible,
         case .date(let date): "\(date)"
         }
     }
+
+    private static func text(of elements: [ParameterValue], _ isSecret: Bool, _ isInList: Bool) -> String {
+        let isPair = isInList && LabelScope.holdsSecret(elements)
+        let texts = elements.enumerated().map { position, element in
+            element.text(isSecret: isSecret || isPair && position == 1, isInList: true)
+        }
+        return "[\(texts.joined(separator: ", "))]"
+    }
 }
 
 extension ParameterObject: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -215,14 +229,20 @@ extension ParameterObject: CustomStringConvertible, CustomDebugStringConvertible
     public var debugDescription: String { description }
 
     public var customMirror: Mirror {
-        let shown = map { key, value in (key, value.text(isSecret: Redaction.isSecret(parameter: key)) as Any) }
-        return Mirror(self, children: shown.map { (label: $0.0, value: $0.1) }, displayStyle: .dictionary)
+        Mirror(
+            self, children: shown(isSecret: false).map { (label: $0.name, value: $0.text) }, displayStyle: .dictionary)
+    }
+
+    private func shown(isSecret: Bool) -> [(name: String, text: String)] {
+        let labelled = LabelScope.secrets(of: lazy.map { (name: $0.0, value: $0.1) })
+        return enumerated().map { position, member in
+            let isNamed = labelled.contains(position) || Redaction.isSecret(parameter: member.0)
+            return (member.0, member.1.text(isSecret: isSecret || isNamed))
+        }
     }
 
     fileprivate func text(isSecret: Bool) -> String {
-        let members = map { key, value in
-            "\"\(PrintableText.escaped(key))\": \(value.text(isSecret: isSecret || Redaction.isSecret(parameter: key)))"
-        }
+        let members = shown(isSecret: isSecret).map { "\"\(PrintableText.escaped($0.name))\": \($0.text)" }
         return members.isEmpty ? "[:]" : "[" + members.joined(separator: ", ") + "]"
     }
 }

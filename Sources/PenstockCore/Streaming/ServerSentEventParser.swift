@@ -18,6 +18,9 @@ public struct ServerSentEventParser: Sendable {
     /// How long the stream last said to wait before connecting again.
     public private(set) var retry: Duration?
 
+    /// Whether an event or a comment has come.
+    private(set) var hasSpoken = false
+
     private let maxEventBytes: Int
     private var lines: LineSplitter
     private var isAtStart = true
@@ -74,6 +77,7 @@ public struct ServerSentEventParser: Sendable {
     private mutating func endBlock() -> ServerSentEvent? {
         defer { (data, name, blockRetry) = (nil, "", nil) }
         lastEventID = id
+        hasSpoken = hasSpoken || data != nil
         return data.map {
             ServerSentEvent(id: id, name: name.isEmpty ? "message" : name, data: $0, retry: blockRetry)
         }
@@ -85,11 +89,12 @@ public struct ServerSentEventParser: Sendable {
     private mutating func take(_ line: Data) throws(StreamLimitError) {
         let colon =
             line.withUnsafeBytes { $0.firstIndex(of: UInt8(ascii: ":")) }.map { line.startIndex + $0 } ?? line.endIndex
+        // A line that begins with a colon is a comment, and has no name that is known.
+        hasSpoken = hasSpoken || colon == line.startIndex
         var value = line[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         // No name that is known is longer, and one that a server makes of many marks would take long to be compared.
         let name = line[..<colon].prefix(Self.longestName + 1)
-        // A line that begins with a colon is a comment, and has no name that is known.
         switch String(decoding: name, as: UTF8.self) {
         case "data": try takeData(String(decoding: value, as: UTF8.self))
         case "event": self.name = String(decoding: value, as: UTF8.self)

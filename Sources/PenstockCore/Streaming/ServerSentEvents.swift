@@ -102,6 +102,8 @@ struct EventLimits: Sendable {
 /// An event stream as a call of its client: each of its connections is a call that works for it.
 struct EventSession: Sendable {
     let context: CallContext
+    /// What each of its connections sends.
+    let method: HTTPMethod
     /// Makes a connection that begins after the event with the id.
     let connect: @Sendable (String?) async throws(APIError) -> StreamedResponse
     /// Takes it off the client's table.
@@ -216,8 +218,10 @@ final class EventSource: Sendable {
                 if state.isOver { return .over }
                 guard let response = state.response else { return .connect(lastEventID: state.parser.lastEventID) }
                 // The reader tells of a call that has ended, and gives nothing more of it.
-                guard !response.reader.isCancelled, let event = try state.parser.next() else { return .read(response) }
-                return .event(event)
+                guard !response.reader.isCancelled else { return .read(response) }
+                let event = try state.parser.next()
+                if state.parser.hasSpoken { state.failures = 0 }
+                return event.map(Step.event) ?? .read(response)
             }
         } catch {
             let response = state.withLock { $0.endConnection() }
@@ -244,7 +248,7 @@ final class EventSource: Sendable {
         } catch {
             if case .httpStatus(let status) = error.kind { return try await end(.status(status), error, session) }
             guard let kind = error.kindOfFailedConnection else { throw error }
-            return try await end(.failed(kind), error, session)
+            return try await end(.failed(kind), error, session, error.farthest)
         }
         if let refusal = EventStreamReconnection.Ending(refusing: response.http) {
             return try await end(refusal, response.refused(refusal), session)
@@ -253,23 +257,23 @@ final class EventSource: Sendable {
             state.retry = state.parser.retry ?? state.retry
             state.parser = limits.parser(from: state.parser.lastEventID)
             state.response = response
-            state.failures = 0
         }
     }
 
-    /// - Throws: `error`, where another connection would not help.
+    /// - Parameter sent: how far the request has come.
+    /// - Throws: `error`, where another connection would not help, or is not to be.
     private func end(
-        _ ending: EventStreamReconnection.Ending, _ error: APIError?, _ session: EventSession
+        _ ending: EventStreamReconnection.Ending, _ error: APIError?, _ session: EventSession,
+        _ sent: SendState = .answered
     ) async throws(APIError) {
         try session.context.checkGoesOn(at: .retry)
-
         let decision = state.withLock { state in
             state.endConnection()
-            if case .failed = ending { state.failures += 1 }
+            if case .failed = ending { state.failures += 1 } else { state.failures = 0 }
             var random = random
             return reconnection.decide(
-                ending, lastEventID: state.parser.lastEventID, retry: state.parser.retry ?? state.retry,
-                failures: state.failures, using: &random)
+                ending, of: session.sent(sent), lastEventID: state.parser.lastEventID,
+                retry: state.parser.retry ?? state.retry, failures: state.failures, using: &random)
         }
         switch decision {
         case .reconnect(let delay, _):
@@ -280,6 +284,12 @@ final class EventSource: Sendable {
         case .fail:
             throw error ?? APIError(.transport(.protocolViolation), stage: .transport)
         }
+    }
+}
+
+extension EventSession {
+    fileprivate func sent(_ state: SendState) -> EventStreamReconnection.Sent {
+        .init(method, isDeclaredIdempotent: context.settings.idempotency != .byMethod, state)
     }
 }
 
@@ -308,6 +318,9 @@ struct NoEventStream: Error, CustomStringConvertible {
 }
 
 extension APIError {
+    /// How far any request of a call without an answer of its own has come: behind a redirect it is not the last alone that counts.
+    fileprivate var farthest: SendState { attempts.map(\.sendState).max() ?? sendState ?? .unsent }
+
     fileprivate var transportKind: TransportError.Kind {
         if case .cancelled = kind { return .cancelled }
         return (underlying as? TransportError)?.kind ?? .other

@@ -10,7 +10,8 @@ import Foundation
 ///
 /// The same line in a later process takes the upload up: what it needs is in a file beside the one that is sent
 /// (`video.mov.upload`), which goes when the upload is done. Each user has one of their own, told apart by a mark behind the name:
-/// who uploads the same file next does not lose what another one has begun.
+/// who uploads the same file next does not lose what another one has begun. Nobody else may read it (0600), since the place at the server is
+/// in it; who uploads, and to which path, is in it as a digest.
 ///
 /// - **One object.** No more than one object comes of it, whatever is lost: the server is asked what it has before anything is
 ///   sent again, and an upload that may be complete is never begun anew.

@@ -3,6 +3,9 @@ import Foundation
 /// What an upload has on disk beside the file that it sends, so that a later process takes it up: a line that says what the
 /// file is, and a line of JSON. It is replaced as a whole, so that a crash leaves the old one or the new one, and nobody but its
 /// owner may read it (0600).
+///
+/// Who uploads, and to which path, stands in it as digests, whose key is in it: whoever has the file can try guesses, and reads
+/// nothing. Where the server keeps the upload stands in it as it is, since the next process has to go there.
 struct ResumableUploadState: Hashable, Sendable {
     static let version = 1
     private static let name = "penstock upload "
@@ -19,6 +22,21 @@ struct ResumableUploadState: Hashable, Sendable {
         var length: Int
         /// The digest of the file, when the upload began.
         var digest: String
+
+        /// What of it is written, where others may read it.
+        fileprivate func sealed(with key: String) -> Subject {
+            var sealed = self
+            sealed.target = SHA256.hex("target\0\(target)".utf8, key: Array(key.utf8))
+            sealed.identity = SHA256.hex("identity\0\(identity)".utf8, key: Array(key.utf8))
+            return sealed
+        }
+
+        /// Takes over what was written of the same target and the same user.
+        fileprivate mutating func unseal(with key: String, as other: Subject) {
+            let sealed = other.sealed(with: key)
+            if target.isWritten(as: sealed.target) { target = other.target }
+            if identity.isWritten(as: sealed.identity) { identity = other.identity }
+        }
     }
 
     /// A request that was handed over to the system, whose reply may come in a later process.
@@ -48,9 +66,12 @@ struct ResumableUploadState: Hashable, Sendable {
 
     private struct Line: Codable {
         var subject: Subject
+        /// What the digests in it are made with; `nil` where it was written before there were any, and says all as it is.
+        var key: String?
         var handover: Handover?
         var location: String?
         var confirmed: Int
+        var sent: Int?
         var mayBeComplete: Bool
         var hasSentEnd: Bool
     }
@@ -96,9 +117,10 @@ struct ResumableUploadState: Hashable, Sendable {
         return [base] + marked.map { folder.appendingPathComponent($0) }
     }
 
+    /// - Parameter subject: what is to be uploaded. What was written of another one stays as it is: the same as nothing.
     /// - Returns: `nil` where there is none, or one that cannot be read: what is damaged is no reason to send nothing. A state of
     ///   a later version is left alone.
-    static func read(_ place: URL) throws(ResumableUploadError) -> ResumableUploadState? {
+    static func read(_ place: URL, for subject: Subject) throws(ResumableUploadError) -> ResumableUploadState? {
         let found: Data?
         do throws(SystemError) {
             found = try SystemError.ofFile { () throws(PrivateFileError) in
@@ -115,7 +137,8 @@ struct ResumableUploadState: Hashable, Sendable {
             throw .unusableState(reason: "\(place.lastPathComponent) is of a later version")
         }
         let lines = data.split(separator: UInt8(ascii: "\n"))
-        guard lines.count == 2, let line = try? JSONDecoder().decode(Line.self, from: lines[1]) else { return nil }
+        guard lines.count == 2, var line = try? JSONDecoder().decode(Line.self, from: lines[1]) else { return nil }
+        if let key = line.key { line.subject.unseal(with: key, as: subject) }
         return ResumableUploadState(line)
     }
 
@@ -129,13 +152,15 @@ struct ResumableUploadState: Hashable, Sendable {
     }
 
     private init?(_ line: Line) {
-        guard line.confirmed >= 0, line.confirmed <= line.subject.length else { return nil }
+        guard line.confirmed >= 0, line.confirmed <= line.subject.length,
+            (line.confirmed...line.subject.length).contains(line.sent ?? line.confirmed)
+        else { return nil }
         let location = line.location.flatMap { try? HTTPURL($0) }
         guard (location == nil) == (line.location == nil) else { return nil }
         subject = line.subject
         handover = line.handover
         progress = .init(
-            location: location, confirmed: line.confirmed, mayBeComplete: line.mayBeComplete,
+            location: location, confirmed: line.confirmed, sent: line.sent, mayBeComplete: line.mayBeComplete,
             hasSentEnd: line.hasSentEnd)
     }
 
@@ -147,9 +172,10 @@ struct ResumableUploadState: Hashable, Sendable {
 
     /// Waits for the disk.
     func write(_ place: URL) throws(ResumableUploadError) {
+        let key = SHA256.text(of: CredentialDigests.newKey())
         let line = Line(
-            subject: subject, handover: handover, location: progress.location?.absoluteString,
-            confirmed: progress.confirmed,
+            subject: subject.sealed(with: key), key: key, handover: handover,
+            location: progress.location?.absoluteString, confirmed: progress.confirmed, sent: progress.sent,
             mayBeComplete: progress.mayBeComplete, hasSentEnd: progress.hasSentEnd)
         do {
             let encoder = JSONEncoder()
@@ -174,7 +200,7 @@ final class UploadRecord: Sendable {
     static func open(
         _ place: URL, _ subject: ResumableUploadState.Subject
     ) throws(ResumableUploadError) -> UploadRecord {
-        let found = try ResumableUploadState.read(place)
+        let found = try ResumableUploadState.read(place, for: subject)
         if let found, found.subject != subject, found.subject.isUpload(like: subject) { throw .sourceChanged }
         var state = ResumableUploadState(subject, ResumableUploadMachine.Progress())
         if let found, found.subject == subject { state = found }

@@ -11,7 +11,8 @@ public protocol TransportWire: ControlledExchange {
     /// What the bytes go over.
     var connection: ConnectionInfo { get }
 
-    /// The next bytes, as soon as there are any, 64 KiB at most; `nil` at the end, and from then on.
+    /// The next bytes, as soon as there are any, 64 KiB at most; `nil` at the end, and from then on. Over TLS a protocol without a
+    /// name has an end only where TLS announces it, and any other is ``TransportError/Kind/connectionLost`` (RFC 8446 §6.1).
     ///
     /// - Throws: what broke the connection, or what it was ended with; again for every call that follows.
     func read() async throws(TransportError) -> Data?

@@ -25,6 +25,7 @@
         private let request: TransportRequest
         private let proxy: CurlProxy
         private let trust: CurlTrust
+        private let speaking: WireProtocol
         private var addresses: UnsafeMutablePointer<curl_slist>?
         private let zones: [String: UInt32]
         private var isSound = true
@@ -56,11 +57,12 @@
         ) {
             guard let proxy = CurlProxy(request.proxy), let easy = curl_easy_init() else { return nil }
             (self.easy, self.request, self.proxy, self.trust, self.lookup) = (easy, request, proxy, trust, lookup)
+            self.speaking = speaking
             choice = Locked(isChosen ? CurlChoice(CurlClock.now()) : nil)
             zones = Dictionary(addresses.filter { $0.zone != 0 }.map { ($0.text, $0.zone) }) { first, _ in first }
             errorText.pointee = 0
             self.addresses = request.known(addresses).flatMap { curl_slist_append(nil, $0) }
-            setOptions(speaking)
+            setOptions()
             guard isSound else { return nil }
         }
 
@@ -149,11 +151,19 @@
                 var count = 0
                 switch curl_easy_recv(easy, buffer.baseAddress, most, &count) {
                 case CURLE_OK where count > 0: return .bytes(Data(buffer.prefix(count)))
-                case CURLE_OK, CURLE_GOT_NOTHING: return .end
+                case CURLE_OK, CURLE_GOT_NOTHING:
+                    return isEndAnnounced ? .end : .failed("the connection ended without TLS having said so")
                 case CURLE_AGAIN: return .later
                 default: return .failed(String(cString: errorText))
                 }
             }
+        }
+
+        /// Whether the other end has said that it is done, where TLS is spoken: anybody on the way can end a socket (RFC 8446 §6.1). What
+        /// is taken over from HTTP, a WebSocket, has a goodbye of its own, and without that an end is no good one either.
+        private var isEndAnnounced: Bool {
+            guard isSecure, speaking == .unnamed, let session = ccurl_openssl_session(easy) else { return true }
+            return SSL_get_shutdown(OpaquePointer(session)) & SSL_RECEIVED_SHUTDOWN != 0
         }
 
         func send(_ bytes: Data, from offset: Int) -> Sent {
@@ -218,7 +228,7 @@
 
         // MARK: Options
 
-        private func setOptions(_ speaking: WireProtocol) {
+        private func setOptions() {
             let url = request.request.url
             keep(ccurl_set_text(easy, CURLOPT_URL, url.origin.text + "/"))
             keep(ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"))
@@ -233,7 +243,7 @@
             if case .http = request.proxy.route { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
             set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.attemptDelay)
             if let addresses { keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses)) }
-            setTrust(speaking)
+            setTrust()
             let context = Unmanaged.passUnretained(self).toOpaque()
             keep(ccurl_set_open_callback(easy, Self.open))
             keep(ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context))
@@ -245,7 +255,7 @@
             set(CURLOPT_NOPROGRESS, 0)
         }
 
-        private func setTrust(_ speaking: WireProtocol) {
+        private func setTrust() {
             set(CURLOPT_SSL_VERIFYPEER, 1)
             set(CURLOPT_SSL_VERIFYHOST, 2)
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))

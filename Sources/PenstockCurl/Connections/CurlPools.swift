@@ -125,7 +125,8 @@
                 if !pool.isRetired { return pool }
                 leaveAdmission(pool, transfer)
             }
-            let isShared = CurlMultiplexing.suits(transfer.request.request)
+            let isShared =
+                CurlMultiplexing.suits(transfer.request.request) && !state.http1Origins.contains(transfer.request)
             if let pool = pools.find(transfer.request, isShared: isShared) {
                 if pool.trust.isCurrent { return pool }
                 pools.retire(pool)

@@ -39,9 +39,9 @@
         /// - Parameter keep: hears what libcurl makes of each option.
         func apply(to easy: UnsafeMutableRawPointer, _ keep: (CURLcode) -> Void) {
             keep(ccurl_set_text(easy, CURLOPT_PROXY, text))
-            guard !text.isEmpty else { return }
-            // Otherwise the environment could still name hosts that are reached directly.
+            // Otherwise libcurl asks the environment for hosts that are reached directly, for each transfer.
             keep(ccurl_set_text(easy, CURLOPT_NOPROXY, ""))
+            guard !text.isEmpty else { return }
             keep(ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1))
             keep(ccurl_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)))
             keep(ccurl_set_pointer(easy, CURLOPT_PROXYHEADER, fields))

@@ -36,6 +36,7 @@
             var driving: CurlCallerDriving
             var deadlines = CurlDeadlines()
             var descriptorQueue = CurlDescriptorQueue()
+            var http1Origins = CurlHTTP1Origins()
             fileprivate var toPause: [CurlTransfer] = []
             fileprivate var settled: [CurlTransfer] = []
             /// Transfers with content for their readers.
@@ -126,7 +127,9 @@
             case .proceed(let transfer): goOn(transfer)
             case .skip(let transfer): skip(transfer)
             case .found(let transfer, let result): found(result, for: transfer)
-            case .forget(let identity): pools.forget(identity)
+            case .forget(let identity):
+                state.http1Origins.forget(identity)
+                pools.forget(identity)
             case .stop: state.isStopping = true
             }
         }
@@ -302,7 +305,7 @@
             handle.finish(code)
             if code == CURLE_OUT_OF_MEMORY { distrust(handle, transfer) }
             if code != CURLE_OK, setAside(transfer, code) { return }
-            finish(transfer, transfer.result(code))
+            finish(transfer, transfer.result(CurlErrors.endsAnswer(code) ? CURLE_OK : code))
         }
 
         /// Where libcurl had no memory to write a request, no other request may follow over its connection
@@ -331,7 +334,10 @@
                 state.admitted += pool.headCompleted(transfer)
             }
             if transfer.state.toSkip != nil { hurry(transfer) }
-            if !transfer.request.request.body.isNone, transfer.isSending { state.answeredEarly.append(transfer) }
+            if !transfer.request.request.body.isNone, transfer.isSending {
+                state.answeredEarly.append(transfer)
+                if transfer.mayLeaveContentUnsent { transfer.state.handle?.closeConnection() }
+            }
             guard transfer.settleHead(transfer.responseSoFar()) else { return }
             if transfer.state.toSkip == nil { transfer.state.clock.endTotal() }
             state.settled.append(transfer)

@@ -125,6 +125,7 @@
             if let detour = transfer.state.detour { detour.full = CurlDebugText.streams(in: text) ?? detour.full }
             if let stream = CurlDebugText.stream(in: text) { handle.begins(stream) }
             if CurlDebugText.isAgain(text) { handle.leaveConnection() }
+            if CurlDebugText.isDowngrade(text) { handle.loop.wantsHTTP1(transfer.request) }
             if let last = CurlDebugText.lastStream(in: text) { transfer.state.pool?.leavesOut(after: last, handle) }
             return 0
         }

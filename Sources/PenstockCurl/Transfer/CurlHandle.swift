@@ -370,6 +370,7 @@
             if pool.proxy.needsWatch { tellProgress() }
             set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             set(CURLOPT_FOLLOWLOCATION, 0)
+            if CurlFault.followedRefusal.isPresent { set(CURLOPT_MAXREDIRS, 0) }
             set(CURLOPT_HTTP09_ALLOWED, 0)
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_SSL_VERIFYPEER, 1)

@@ -124,13 +124,19 @@
             guard state.head.isComplete, !wasComplete else { return true }
             state.clock.answered(now)
             reportInline()
-            if state.head.version == .http2, request.request.url.scheme == .http {
+            if state.head.version == .http2, !maySpeakHTTP2 {
                 return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on") > 0
             }
             if isRefusedByProxy {
                 return refuse(.unreachable(.proxyAuthentication), "the proxy wants credentials") > 0
             }
             return prepareForBody()
+        }
+
+        /// Whether HTTP/2 was agreed on: in the clear it never is, and over TLS where ALPN says so (RFC 9113 §3.2). Where another
+        /// library speaks TLS, that cannot be asked.
+        private var maySpeakHTTP2: Bool {
+            request.request.url.scheme == .https && state.handle?.agreesOnHTTP2 != false
         }
 
         func receiveBody(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {

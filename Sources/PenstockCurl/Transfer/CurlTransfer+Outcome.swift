@@ -204,6 +204,12 @@
         /// `bad_certificate` to `certificate_unknown`, `unknown_ca`, `access_denied`, `certificate_required`.
         private static let certificateAlerts: Set<Int> = [42, 43, 44, 45, 46, 48, 49, 116]
 
+        /// Whether libcurl, which is to follow nothing, has ended a transfer at an answer that it would have followed, and that has
+        /// come whole (``CurlFault/followedRefusal``).
+        static func endsAnswer(_ code: CURLcode) -> Bool {
+            CurlFault.followedRefusal.isPresent && code == CURLE_TOO_MANY_REDIRECTS
+        }
+
         /// What libcurl held back while a transfer was paused may be lost where going on fails. Before there is a
         /// connection there is nothing to pause, which it says by a code of its own.
         static func endsTransfer(pausing code: CURLcode) -> Bool {

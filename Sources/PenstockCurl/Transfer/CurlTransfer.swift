@@ -161,10 +161,9 @@
                 state.result = result
                 return
             }
-            if case .success(let response) = result {
-                complete(response)
-                handOver()
-            }
+            if case .success(let response) = result { complete(response) }
+            // Also where the connection broke: the pipe knows after which failures what came can still be read.
+            handOver()
             pipe?.end(result.map { _ in })
         }
 

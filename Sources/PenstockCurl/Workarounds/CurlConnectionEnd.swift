@@ -29,6 +29,13 @@
             return Int(ccurl_get_sent(handle.easy)) < length
         }
 
+        /// Whether libcurl may end the transfer, at this answer that came early, with content that it keeps to itself. Of HTTP/2
+        /// that is the end of a stream alone.
+        var mayLeaveContentUnsent: Bool {
+            CurlFault.unsentContent.isPresent && state.head.version != .http2
+                && request.request.fields.contains("Expect")
+        }
+
         /// What is to be done about an early answer; to be asked after each round from the head of the answer on.
         func earlyStep() -> CurlEarlyResponseStep {
             guard isUnderWay, let handle = state.handle else { return .forget }

@@ -112,6 +112,14 @@
         /// told as debug text alone. The connection is kept, and what comes after them would be taken for the answer to the next
         /// request (RFC 9112 §6.3, §9.3). Seen with 7.88. That text is listened to from the head on, and the connection closed.
         case untoldSurplus
+        /// Where a request waits for 100 Continue and another answer below 300 comes instead, its content is not sent, and the
+        /// connection is kept: a server that goes on to read the content takes the next request for it (RFC 9112 §9.3). Seen with
+        /// 7.88. The connection is closed where an answer comes before the end of such a request.
+        case unsentContent
+        /// A request with an expectation that is answered by 417 is sent again by itself, without it and maybe on another connection,
+        /// once the answer has been read, whose content is dropped. Seen with 7.88. libcurl may follow nothing, and the end that it
+        /// makes of that is the answer's; its content stays lost.
+        case followedRefusal
         /// While sending is paused, the end of an early response is not told. Seen with 7.88. Sending is resumed so that it is.
         case silentEnd
         /// An end of the socket without TLS's `close_notify` counts as the end of content that only the connection delimits

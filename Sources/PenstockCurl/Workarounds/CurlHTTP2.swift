@@ -76,6 +76,11 @@
         /// it looks for one is of connections that it only looks at.
         static func isAgain(_ text: String) -> Bool { text.contains(again) }
 
+        private static let downgrade = "Downgrades to HTTP/1.1"
+
+        /// Whether a text tells that the server wants the request over HTTP/1.1 (`HTTP_1_1_REQUIRED`, RFC 9113 §7).
+        static func isDowngrade(_ text: String) -> Bool { text.hasPrefix(downgrade) }
+
         private static func number(after mark: String, in text: String) -> Int? {
             guard let range = text.range(of: mark) else { return nil }
             return Int(text[range.upperBound...].prefix { $0.isASCII && $0.isNumber })

@@ -4,7 +4,7 @@ import PenstockCore
 extension TransportConformance {
     /// A complete answer is the outcome, though the request is not over (RFC 9112 §9.3, RFC 9113 §8.1).
     static let earlyAnswers: [Rule] =
-        refusals + Ending.allCases.flatMap { ending in Content.allCases.flatMap { early(ending, $0) } }
+        refusals + expectations + Ending.allCases.flatMap { ending in Content.allCases.flatMap { early(ending, $0) } }
 
     private static let refusals: [Rule] = [
         early(403), early(413), early(500),

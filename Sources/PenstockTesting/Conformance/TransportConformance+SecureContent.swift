@@ -101,6 +101,17 @@ extension TransportConformance {
             }
             try expect(probe.server.requestCount, is: 2, "requests")
         },
+        Rule(
+            "HTTP/2 in a status line is a lie where TLS has agreed on HTTP/1.1", over: .tls,
+            server: { request in
+                let fields = request.path == "/length" ? "Content-Length: 2\r\n" : ""
+                return .raw(Data("HTTP/2 200 OK\r\n\(fields)\r\nok".utf8), ending: .drop)
+            }
+        ) { probe in
+            for path in ["/length", "/close"] {
+                try await expect(probe.failure(.get, path, timeouts: soon), .protocolViolation, sendState: .answered)
+            }
+        },
         Rule("A large body comes intact over TLS, and goes", over: .tls, server: { .init(body: $0.body) }) { probe in
             let body = noise(3 << 20)
             let reply = try await probe.send(.post, body: .bytes(body), timeouts: soon)

@@ -75,6 +75,7 @@ extension TransportConformance {
             try await expect(failure(of: stream), .connectionLost, sendState: .answered)
             try await expect(failure(of: stream), .connectionLost)
         },
+        breaksOff("ends", .drop, after: [1, 80, 5_000, 60_000]), breaksOff("is reset", .reset, after: [1, 80, 5_000]),
         Rule(
             "The total time ends with the head of a stream, and content may take longer", requires: .streamedResponses,
             needsWire: true,
@@ -114,6 +115,27 @@ extension TransportConformance {
             try expect(probe.server.connectionCount, is: 1, "connections")
         },
     ]
+
+    /// What comes and the break that follows it are often met at once, so that it takes many times to see what is lost then.
+    private static func breaksOff(
+        _ how: String, _ ending: LoopbackServer.Response.Ending, after counts: [Int]
+    ) -> Rule {
+        Rule(
+            "All that came is read before the stream fails, where the connection \(how) right behind it",
+            requires: .streamedResponses, needsWire: true,
+            server: { .short(Data(count: Int($0.path.dropFirst()) ?? 0), declared: 1 << 20, ending: ending) }
+        ) { probe in
+            for count in Array(repeating: counts, count: 25).joined() {
+                let stream = try await probe.open(.get, "/\(count)")
+                var received = 0
+                do throws(TransportError) {
+                    while let piece = try await stream.content.next() { received += piece.count }
+                    throw TransportError(.other, sendState: .answered, message: "it ended well")
+                } catch { try expect(error, .connectionLost, sendState: .answered) }
+                try expect(received, is: count, "bytes")
+            }
+        }
+    }
 
     private static let floods = RunningTaps(piece: Data(count: 64 << 10), pause: .zero)
 

@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockCore
@@ -32,6 +33,10 @@ import Testing
             ("/a;sid=x?b=c", "/a;sid=‹redacted›?b=c"), ("/a?%74oken=x", "/a?%74oken=‹redacted›"),
             ("/a?b;key=x", "/a?b;key=‹redacted›"), ("/a?b=c;key=x", "/a?b=c;key=‹redacted›"),
             ("/a?next=%2Fb%3Ftoken%3Dx", "/a?next=‹redacted›"), ("/a?key=x", "/a?key=‹redacted›"),
+            ("/go/https%3A%2F%2Fu%3Ax%40h%2F", "/go/‹redacted›"), ("/cb%3Faccess_token%3Dx", "/‹redacted›"),
+            ("/m/Bearer%20hunter2x", "/m/‹redacted›"), ("/a?h=Basic+aHVudGVyMg", "/a?h=‹redacted›"),
+            ("/a?kJ8s9dKf02mXn4LqP7vTzR1b=1", "/a?‹redacted›=1"), ("/a?kJ8s9dKf02mXn4LqP7vTzR1b=", "/a?‹redacted›="),
+            ("/a?token%3Dx=1", "/a?‹redacted›=‹redacted›"), ("/a/glpat-aaaaaaaaaaaaaaaa/b", "/a/‹redacted›/b"),
         ])
     func secret(_ target: String, _ shown: String) throws {
         let url = "https://example.com\(target)"
@@ -41,6 +46,32 @@ import Testing
         #expect(form.url(written) == written, "what is written is never written differently")
         #expect(other.url(url) != written)
         #expect(form.url(url + "y") != written)
+    }
+
+    @Test("Whatever would be printed otherwise is looked at as a whole", .covers("X10"))
+    func hint() throws {
+        let pieces = [
+            "a", "token", "page", "x", "=", "&", ";", ",", "/", "//", "?", "@", ":", "+", "%20", "%2F", "%3D", "%3F",
+            "%40", "%26",
+            "%3A", "%25", "%22", "%7B", "%7D", "&lt;", "Bearer", "Basic", "aHVudGVyMg", "eyJhbGciOiJIUzI1NiJ9", "1234",
+            "kJ8s9dKf02mXn4LqP7vTzR1b", "ghp_aaaaaaaaaaaaaaaaaaaa", "xoxb-aaaaaaaaaaa", "hunter2x", "-", ".", "code",
+            "pin",
+        ]
+        var random = Seeded(seed: 7)
+        var (changed, missed) = (0, [String]())
+        for _ in 0..<5_000 {
+            let target = (0..<Int.random(in: 1...7, using: &random)).map { _ in
+                pieces.randomElement(using: &random) ?? ""
+            }
+            guard let url = try? HTTPURL("https://example.com/" + target.joined()) else { continue }
+            guard "\(url)" != url.absoluteString else { continue }
+            changed += 1
+            if !SecretHint.stands(in: url.absoluteString) || form.url(url.absoluteString) == url.absoluteString {
+                missed.append(url.absoluteString)
+            }
+        }
+        #expect(missed == [])
+        #expect(changed > 500)
     }
 
     @Test("User information is no part of what is written")

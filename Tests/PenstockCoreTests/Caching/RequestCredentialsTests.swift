@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockCore
@@ -119,6 +120,44 @@ import Testing
         let url = try HTTPURL("https://a.example/x?page=2&member=\(token)")
         #expect(RequestCredentials.parameters(of: url) == ["member=\(token)"])
         #expect(RequestCredentials.parameters(of: url, isSealed: true) == [])
+    }
+
+    /// Two values of a field, and whether they part two users. Both lie close to one that is judged otherwise.
+    @Test(
+        .covers("H34"),
+        arguments: [
+            ("X-Client", "app=shop; session=aaaa1", true), ("X-Client", "token=aaaa1", true),
+            ("X-Ctx", #"{"session":"aaaa1"}"#, true), ("X-Link", "https://h/?token=aaaa1", true),
+            ("X-Note", "Bearer aaaa1", true), ("X-Who", "11111111-1111-4111-8111-111111111111", true),
+            ("X-Who", "urn:uuid:11111111-1111-4111-8111-111111111111", true), ("X-Request-Info", "token=aaaa1", true),
+            ("X-User-Id", "7", true), ("X-Userid", "7", true), ("X-UID", "7", true), ("X-Login", "bob", true),
+            ("X-Account", "7", true), ("X-Device", "7", true), ("X-Tenant-Id", "7", true),
+            ("X-Request-User", "7", true),
+            ("X-On-Behalf-Of", "7", true), ("From", "bob@h", true), ("X-Impersonate", "bob", true),
+            // Each a step away.
+            ("X-Client", "app=shop; version=aaaa1", false), ("X-Ctx", #"{"page":"aaaa1"}"#, false),
+            ("X-Link", "https://h/?page=aaaa1", false), ("X-Who", "11111111-1111-4111-8111", false),
+            ("X-Uidx", "7", false), ("X-Abuser", "7", false), ("X-Formal", "7", false),
+            ("X-User-Agent", "Shop/7", false),
+            ("X-Amz-User-Agent", "aws/7", false), ("X-App-Version", "5.3.1 (build 7)", false),
+            ("X-Client-Request-Id", "11111111-1111-4111-8111-111111111111", false),
+            ("X-Transaction-Id", "kJ8s9dKf02mXn4LqP7vTzR1bYw", false),
+            ("X-B3-TraceId", "463ac35c9f6413ad48485a3953bb6124", false),
+            ("X-Nonce", "11111111-1111-4111-8111-111111111111", false), ("X-Retry-Attempt", "2", false),
+            ("Idempotency-Key", "11111111-1111-4111-8111-111111111111", false), ("X-Request-Id", "token=aaaa1", false),
+            ("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+            ("Accept", "application/json;q=0.9, text/html", false), ("User-Agent", "Shop/5.3 (iPhone; iOS 26)", false),
+            ("Accept-Language", "nl, en;q=0.5", false), ("X-Amz-Date", "20261127T060000Z", false),
+        ]) func `what says of whom a request speaks is a credential, and what every request has is none`(
+            name: String, value: String, isCredential: Bool
+        ) throws
+    {
+        #expect(try Self.text([HTTPFieldName(name): value]) == (isCredential ? "\(name.lowercased())|\(value)|" : ""))
+    }
+
+    @Test func `a field that numbers requests is none that was seen where a stage on the way has set it`() throws {
+        let sent = try Self.request(["X-Transaction-Id": "7"])
+        #expect(!CacheOwner.nobody.isOwner(of: sent, asked: try Self.request()))
     }
 
     @Test func `so is one that was put into the content`() throws {

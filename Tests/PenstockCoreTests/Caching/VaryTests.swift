@@ -150,6 +150,34 @@ import Testing
         #expect(CacheVariant(response: ["Vary": name], request: request, CredentialDigests()).isUnmatchable)
     }
 
+    /// Values in fields whose names say nothing, and whether something in them is a secret.
+    static let values: [(name: String, value: String, isSecret: Bool)] = [
+        ("x-client", "app=shop; session=hunter2", true), ("x-client", "token=hunter2", true),
+        ("x-custom", "Bearer hunter2", true), ("x-custom", "eyJhbGciOiJIUzI1NiJ9", true),
+        ("x-ctx", "pin:hunter2", true),
+        ("referer", "https://h/?token=hunter2", true), ("origin", "https://u:hunter2@h", true),
+        ("user-agent", "x token=hunter2", true), ("x-client", "app=shop; version=7", false), ("x-custom", "7", false),
+        ("origin", "https://h", false), ("user-agent", "Shop/7 (a; b)", false), ("accept", "a/b;q=0.5,c/d", false),
+    ]
+
+    @Test(.covers("X10"), arguments: values)
+    func `a value that holds a secret is stored as a digest, whatever its field`(
+        name: String, value: String, isSecret: Bool
+    ) throws {
+        let response: HTTPFields = ["Vary": name]
+        let request = Self.fields([(name, value)])
+        let variant = CacheVariant(response: response, request: request, CacheFixtures.digests)
+        let stored = try #require(variant.selectors.first?.value)
+        #expect(stored.hasPrefix("keyed ") == isSecret && stored.contains("hunter2") == false)
+        #expect(variant.holdsDigest == isSecret && CacheVariant.needsKey(response, request) == isSecret)
+        #expect(!CacheVariant.needsKey(response, [:]) && !CacheVariant.needsKey([:], request))
+        #expect(variant.matches(request, CacheFixtures.digests))
+        #expect(!variant.matches(Self.fields([(name, value + "x")]), CacheFixtures.digests))
+        #expect(!variant.matches([:], CacheFixtures.digests))
+        #expect(variant.matches(request, .locked) == !isSecret)
+        #expect(CacheVariant(response: response, request: request, .locked).isUnmatchable == isSecret)
+    }
+
     @Test func `the digest of a credential is made with the key of the store, and of its field`() throws {
         let request: HTTPFields = ["Authorization": "Bearer secret", "X-Api-Key": "Bearer secret"]
         func values(_ digests: CredentialDigests, _ vary: String = "Authorization, X-Api-Key") -> [String?] {

@@ -103,6 +103,26 @@ import Testing
         #expect(first.outcomes.values.count == 1)
     }
 
+    @Test("Cancelling a manager ends all of its calls, and its delegate hears of each", .covers("S3.22"))
+    func cancelsAllOfItsOwn() async throws {
+        let transport = CallSupport.holding(3)
+        let client = CallSupport.client(transport)
+        let page = Page()
+        let manager = APIManager(client: client, source: page)
+        manager.delegate = page
+        for count in 1...3 {
+            manager.load()
+            await transport.waitForExchanges(count: count)
+        }
+        let calls = client.calls
+        manager.cancel()
+        #expect(calls.map(\.isCancelled) == [true, true, true])
+        client.cancelAll()
+        await page.outcomes.wait(for: 3)
+        #expect(page.outcomes.values == [.cancelled, .cancelled, .cancelled])
+        #expect(!manager.isLoading)
+    }
+
     @Test("The calls of a manager that goes end, and nobody hears of them", .covers("S3.23"))
     func diesWithItsCalls() async throws {
         let transport = CallSupport.holding()

@@ -1,8 +1,9 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 /// Who may end a call, and what is heard of it.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
@@ -168,6 +169,24 @@ import Testing
         page = nil
         await drainMainActor()
         #expect(mailbox.values.isEmpty)
+    }
+
+    @Test(
+        "A call that ended with its scope is not delivered, also where the scope was still there at the last look",
+        .covers("S1.17"))
+    @MainActor func goneAtTheLastLook() async throws {
+        let transport = CallSupport.holding()
+        let client = CallSupport.client(transport)
+        let mailbox = Mailbox<Result<Message, APIError>>()
+        let page = CallScope()
+        let call = client.start(Hello(), in: page, completion: mailbox.put)
+        await transport.waitForExchanges(count: 1)
+        // What the scope does when it goes.
+        call.context.end(.ownerGone)
+        #expect(await call.result.failure?.kind == .cancelled)
+        await drainMainActor()
+        #expect(mailbox.values.isEmpty)
+        withExtendedLifetime(page) {}
     }
 
     @Test("Cancelling a scope tells its callers and leaves it usable", .covers("S2.25"))

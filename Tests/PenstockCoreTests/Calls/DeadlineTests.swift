@@ -105,6 +105,16 @@ import Testing
         stuck.leave.open()
     }
 
+    @Test(
+        "A call watches over its own end where interceptors, a signer or a sealer stand in its path", .covers("H38"),
+        arguments: UnendingCodeTests.Place.allCases)
+    func watched(place: UnendingCodeTests.Place) throws {
+        let runtime = try StuckRig(Stuck(), at: place).client.runtime(for: .main)
+        let isWatched = runtime.pipeline(for: Hello(), runtime.resolved).runsAppCode
+        // What is kept of users, and what renews it, is waited for by another way.
+        #expect(isWatched == ![.refresh, .vault, .store].contains(place))
+    }
+
     @Test("A deadline that nobody needs any more leaves nothing behind")
     func nothingLeft() async throws {
         let timed = Timed([.respond(.tea(1))]) { $0.callInterceptors = [Self.passing] }

@@ -139,6 +139,39 @@ import Testing
         }
     }
 
+    private static let cancelled = Result<APIResponse<String>, APIError>.failure(
+        APIError(.cancelled, stage: .transport))
+
+    @Test func `who waits for the end does not wait for those who look at the progress, who may be busy`() async {
+        let feed = CallFeed<String>(time: TestClock().timeSource)
+        let busy = Latch()
+        feed.watch { _ in Task { await busy.wait() } }
+        let refusal = await feed.end(with: Self.cancelled)
+        #expect(refusal == nil)
+        #expect(feed.isOver)
+        busy.open()
+    }
+
+    @Test func `who hears of the result hears of it when those who look at the progress have`() async {
+        let feed = CallFeed<String>(time: TestClock().timeSource)
+        let busy = Latch()
+        let heard = Locked<[String]>([])
+        feed.watch { _ in
+            Task {
+                await busy.wait()
+                heard.withLock { $0.append("progress") }
+            }
+        }
+        feed.add { _ in
+            heard.withLock { $0.append("result") }
+            return nil
+        }
+        async let refusal = feed.end(with: Self.cancelled)
+        busy.open()
+        #expect(await refusal == nil)
+        #expect(heard.withLock { $0 } == ["progress", "result"])
+    }
+
     @Test func `a scope that is gone hears of no progress`() async throws {
         let clock = TestClock()
         let start = Latch()

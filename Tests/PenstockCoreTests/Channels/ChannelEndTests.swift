@@ -377,7 +377,55 @@ import Testing
         #expect(wire.state.withLock(\.failure)?.kind == .timeout(.idle))
     }
 
+    @Test("A message of which the system takes nothing for the idle time ends the connection", .covers("S3.40"))
+    func takesNothing() async throws {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let line = Self.client(wire, clock).tcp(
+            "127.0.0.1", port: 1, codec: LineCodec(), isSecure: false, options: .with { $0.timeouts.idle = .seconds(7) }
+        )
+        try await line.open()
+        wire.state.withLock { $0.isBlocked = true }
+        let kind = Locked<APIError.Kind?>(nil)
+        let sending = Task {
+            do throws(APIError) { try await line.send("stuck") } catch { kind.withLock { $0 = error.kind } }
+        }
+        await wire.state.wait { $0.writings == 1 }
+        let began = clock.now.offset
+        while kind.withLock({ $0 }) == nil, clock.now.offset - began < .seconds(60) {
+            clock.advance(by: .milliseconds(100))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        #expect(kind.withLock { $0 } == .timeout(.idle))
+        #expect((Duration.seconds(7)..<(.seconds(20))).contains(clock.now.offset - began))
+        line.cancel()
+        await sending.value
+    }
+
     // MARK: Requests
+
+    @Test("A request is refused whose id another one waits for, and the other has its reply", .covers("S3.40"))
+    func sameID() async throws {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let line = Self.client(wire, clock).tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false)
+        let calls = ReplyChannel(line, time: clock.timeSource) { $0.first }
+        let first = Task { try? await calls.request("1 one") }
+        let one = Data("1 one\n".utf8)
+        await wire.state.wait { $0.written == one }
+        let kind = Locked<APIError.Kind?>(nil)
+        let second = Task {
+            do throws(APIError) { _ = try await calls.request("1 two") } catch { kind.withLock { $0 = error.kind } }
+        }
+        while !Task.isCancelled, kind.withLock({ $0 == nil }), wire.state.withLock(\.written) == one {
+            await Task.yield()
+        }
+        guard case .invalidParameter("frame", _)? = kind.withLock({ $0 }) else {
+            return #expect(Bool(false), "it is sent")
+        }
+        await second.value
+        wire.send(Data("1 reply\n".utf8))
+        #expect(await first.value == "1 reply")
+        calls.cancel()
+    }
 
     @Test("A reply that comes with the end of the connection is given to its request")
     func replyBeforeEnd() async {

@@ -231,4 +231,15 @@ import Testing
         let lost = [table.takeAll().count, table.takeAll().count]
         #expect(lost == [1, 0])
     }
+
+    @Test("Of the callers that have gone 1,024 are remembered", .covers("S3.40"))
+    func forgottenReplies() {
+        var table = ReplyTable<Int, String>()
+        let caller = Promise<Result<String, APIError>>()
+        for id in 0...1_024 {
+            _ = table.expect(id, caller)
+            table.forget(id, caller)
+        }
+        guard case .unknown = table.take(0), case .late = table.take(1) else { return #expect(Bool(false)) }
+    }
 }

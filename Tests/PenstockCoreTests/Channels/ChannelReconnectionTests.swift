@@ -107,7 +107,7 @@ import Testing
         all[1].state.withLock { $0.isBlocked = true }
         all[0].state.withLock { $0.hasEnded = true }
         // The subscription is on its way over the second connection, and the request waits behind it.
-        await all[1].state.wait { $0.writings == 1 }
+        try #require(await all[1].reaches { $0.writings == 1 })
         let failure = Locked<APIError.Kind?>(nil)
         let request = Task { () -> String? in
             do throws(APIError) {

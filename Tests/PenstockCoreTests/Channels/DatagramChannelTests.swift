@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -15,6 +16,8 @@ private final class ListenerSocket: DatagramWire {
         /// The time of the listener, which goes on with each datagram.
         var now = Duration.zero
         var failure: TransportError?
+        /// Whether nothing that is sent arrives.
+        var isDeaf = false
 
         mutating func serve() {
             now += .milliseconds(10)
@@ -45,6 +48,7 @@ private final class ListenerSocket: DatagramWire {
 
     func send(_ datagram: Data) throws(TransportError) {
         state.withLock { state in
+            guard !state.isDeaf else { return }
             state.incoming += state.listener.receive(datagram, from: Data([1]), at: state.now)
             state.serve()
         }
@@ -82,15 +86,67 @@ private final class OneSocket: Transport {
 
 /// A datagram channel above a socket that a test is the other end of.
 @Suite(.timeLimit(.minutes(5))) struct DatagramChannelTests {
+    private static func client(_ transport: OneSocket, _ clock: TestClock = TestClock()) -> APIClient {
+        var configuration = APIClient.Configuration("http://127.0.0.1:1")
+        configuration.options.cleartext = .loopback
+        configuration.time = clock.timeSource
+        return APIClient(configuration, transport: transport)
+    }
+
+    @Test("Four payloads are kept for a reader, and the other end waits with the next until one is taken")
+    func kept() async throws {
+        let transport = OneSocket()
+        let channel = Self.client(transport).datagrams("127.0.0.1", port: 1)
+        try await channel.open()
+        let socket = transport.socket
+        socket.state.withLock { state in
+            state.payloads = (1...8).map { Data([$0]) }
+            state.serve()
+        }
+        await socket.state.wait { $0.delivered >= 4 }
+        for _ in 0..<200 {
+            socket.state.withLock { $0.serve() }
+            await Task.yield()
+        }
+        #expect(socket.state.withLock(\.delivered) == 4)
+        var iterator = channel.messages.makeAsyncIterator()
+        for number in UInt8(1)...8 {
+            #expect(try await iterator.next() == Data([number]))
+            for _ in 0..<200 {
+                socket.state.withLock { $0.serve() }
+                await Task.yield()
+            }
+        }
+        channel.cancel()
+    }
+
+    @Test("The time to connect is that of the options", .covers("S3.42"), arguments: [3, 20] as [Int64])
+    func timeToConnect(seconds: Int64) async {
+        let (transport, clock) = (OneSocket(), TestClock())
+        transport.socket.state.withLock { $0.isDeaf = true }
+        let options = CallOptions.with { $0.timeouts.connect = .seconds(seconds) }
+        let channel = Self.client(transport, clock).datagrams("127.0.0.1", port: 1, options: options)
+        let kind = Locked<APIError.Kind?>(nil)
+        let opening = Task {
+            do throws(APIError) { try await channel.open() } catch { kind.withLock { $0 = error.kind } }
+        }
+        await clock.waitForSleepers(count: 1)
+        while kind.withLock({ $0 }) == nil, clock.now.offset < .seconds(60) {
+            clock.advance(by: .milliseconds(50))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        channel.cancel()
+        await opening.value
+        #expect(kind.withLock { $0 } == .timeout(.connect))
+        #expect((Duration.seconds(seconds)..<(.seconds(seconds + 5))).contains(clock.now.offset))
+    }
+
     @Test(
         "What has come is for nobody once the client has ended its calls, and is read where the other end has closed",
         arguments: [false, true])
     func unread(byServer: Bool) async throws {
         let transport = OneSocket()
-        var configuration = APIClient.Configuration("http://127.0.0.1:1")
-        configuration.options.cleartext = .loopback
-        configuration.time = TestClock().timeSource
-        let client = APIClient(configuration, transport: transport)
+        let client = Self.client(transport)
         let channel = client.datagrams("127.0.0.1", port: 1)
         try await channel.open()
         transport.socket.state.withLock { state in

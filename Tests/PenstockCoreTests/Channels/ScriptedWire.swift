@@ -88,6 +88,16 @@ final class ScriptedWire: TransportWire {
 
     // MARK: The other end
 
+    /// Whether it comes to that. It is waited for as long as anything may take, and no longer, so that a test fails which never
+    /// gets there.
+    func reaches(_ isReached: (State) -> Bool) async -> Bool {
+        for _ in 0..<1_000_000 where !Task.isCancelled {
+            if state.withLock({ isReached($0) }) { return true }
+            await Task.yield()
+        }
+        return false
+    }
+
     var isOver: Bool { state.withLock { $0.failure != nil } }
 
     func send(_ bytes: Data) {

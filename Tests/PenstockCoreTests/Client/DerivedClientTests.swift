@@ -113,6 +113,22 @@ import Testing
         #expect(following.environment == .production)
     }
 
+    @Test(.covers("S3.7")) func `a call of a derived client is held against those of the client it was derived from`()
+        async throws
+    {
+        let script = CallSupport.holding()
+        let parent = CallSupport.client(script) {
+            $0.options.inFlight = .ignoreNew
+            $0.cache = .none
+        }
+        let derived = parent.with { $0.headers = ["X": "1"] }
+        let call = parent.start(Hello())
+        await script.waitForExchanges(count: 1)
+        #expect(await derived.start(Hello()).result.failure?.kind == .dropped(.alreadyLoading))
+        script.release()
+        _ = try await call.value
+    }
+
     @Test(.covers("S2.6")) func `headers, interceptors and options of a derived client are its own`() async throws {
         let rig = Rig()
         let derived = rig.client.with {
@@ -127,6 +143,18 @@ import Testing
         }
         #expect(derived.transport as? StubTransport === rig.stub)
     }
+}
+
+/// Answers whether or not the call has been ended meanwhile.
+private struct Unheeding: Transport {
+    let capabilities = TransportCapabilities.all
+    let answer: @Sendable () -> HTTPResponse
+
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        TransportResponse(answer())
+    }
+
+    func shutdown() async {}
 }
 
 @Suite(.timeLimit(.minutes(5))) struct SignOutTests {
@@ -152,19 +180,22 @@ import Testing
         #expect(["development", "test"].map { Self.jar(cookies, "", $0) } == [nil, nil])
     }
 
-    @Test func `a cookie of a response that comes after the call was ended is not kept`() async {
+    @Test(.covers("H28"), arguments: [true, false])
+    func `a cookie of a response that comes after the call was ended is not kept`(isEnded: Bool) async {
         let cookies = MemoryCookieStore()
         let client = Box<APIClient?>(nil)
-        let stub = StubTransport { _ in
-            client.value?.cancelAll()
+        let transport = Unheeding {
+            if isEnded { client.value?.cancelAll() }
             return HTTPResponse(status: 200, fields: [.setCookie: "late=1"], body: HTTPResponse.product.body)
         }
         var configuration = APIClient.Configuration(services: [.shop(host: "example.com")], build: .debug)
         configuration.cookies = cookies
-        client.value = APIClient(configuration, transport: stub)
-        #expect(await failure { try await client.value?.send(GetProduct()) }?.kind == .cancelled)
-        let partition = IsolationKey(environment: "development", identity: "")
-        #expect(cookies.field(for: URLSet.url("https://development.example.com/api/"), in: partition) == nil)
+        client.value = APIClient(configuration, transport: transport)
+        let error = await failure { try await client.value?.send(GetProduct()) }
+        #expect(error?.kind == (isEnded ? .cancelled : nil))
+        let kept = cookies.field(
+            for: URLSet.url("https://development.example.com/api/products/7"), in: .init(environment: "development"))
+        #expect(kept == (isEnded ? nil : "late=1"))
         client.value = nil
     }
 

@@ -61,6 +61,22 @@ import Testing
         }
     }
 
+    @Test(.covers("S2.4"))
+    func `the type of content is its own, whatever the common headers say, and the call's headers have the last word`()
+        async throws
+    {
+        let rig = Rig { $0.headers = ["Content-Type": "text/plain"] }
+        func send(_ options: CallOptions) async throws {
+            let _: Product = try await rig.client.send(
+                path: "/p", method: .post, parameters: ["page": 1], options: options)
+        }
+        try await send(.init())
+        try await send(.headers(["Content-Type": "application/vnd.shop+json"]))
+        #expect(
+            rig.sent.map { $0.fields.values(of: .contentType) }
+                == [["application/json"], ["application/vnd.shop+json"]])
+    }
+
     @Test(.covers("S3.3")) func `an invalid form fails by its field's name and nothing is sent`() async {
         let rig = Rig()
         let recorder = EventRecorder()

@@ -89,6 +89,17 @@ import Testing
         #expect(await failure { try await sibling.send(Hello()) }?.kind == Self.refusal)
     }
 
+    @Test func `what a derived client has not ended in time is ended, and no call of another`() async throws {
+        let (client, transport, _) = Self.held(2)
+        let derived = client.with { $0.headers = [:] }
+        let calls = [client.start(Hello()), derived.start(Hello())]
+        await transport.waitForExchanges(count: 2)
+        #expect(await derived.shutdown(draining: .zero) == false)
+        #expect(calls.map(\.context.isCancelled) == [false, true])
+        client.cancelAll()
+        for call in calls { #expect(await call.result.failure?.kind == .cancelled) }
+    }
+
     @Test func `a call of another client is not waited for`() async throws {
         let (client, transport, _) = Self.held()
         let call = client.start(Hello())

@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -160,10 +161,20 @@ import Testing
         #expect(await Self.times(ahead: 86_400, age: "5") == [0])
     }
 
-    @Test func `a body that can be read only once is not sent again`() async {
+    @Test(.covers("S1.12")) func `a body that can be read only once is not sent again`() async {
         let chunks = HTTPBody.Chunks { $0.finish() }
         #expect(await Self.times(ahead: 86_400, body: .onceOnly(chunks)) == [0])
         #expect(await Self.times(ahead: 86_400, body: .bytes(Data([1]))) == [0, 86_400])
+        // What the call fails of is what the server has said.
+        let clock = TestClock()
+        let ahead = clock.timeSource.date().addingTimeInterval(86_400)
+        let rig = Self.rig(Counter(isTimed: true)) {
+            $0.time = clock.timeSource
+        } answering: { _ in
+            Self.dated(HTTPResponse(status: 403), ahead)
+        }
+        let error = await failure { try await rig.client.send(Upload(body: .onceOnly(chunks))) }
+        #expect(error?.kind == .httpStatus(403))
     }
 
     @Test func `a refusal that stays one is not repeated for ever, and clocks are kept apart by origin`() async throws {

@@ -166,6 +166,28 @@ import Testing
         #expect(desk.sent.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
     }
 
+    @Test(
+        "What has a body that can be read only once is not sent again: its refusal is the answer, and has its content",
+        .covers("S3.34"), arguments: [true, false])
+    func onceOnly(isReplayable: Bool) async throws {
+        let transport = HeadStub { $0.fields[.authorization] == "Bearer new" ? .product : .refusal }
+        var configuration = APIClient.Configuration(services: [
+            .shop { $0.authenticator = BearerAuthenticator { _, _ in Credential("new", refreshToken: "r") } }
+        ])
+        configuration.cache = .none
+        let client = APIClient(configuration, transport: transport)
+        func upload(_ status: StatusRule) async throws -> APIError? {
+            try await client.signIn(Credential("old", refreshToken: "r"))
+            let body = isReplayable ? HTTPBody.bytes(Data([1])) : .onceOnly(HTTPBody.Chunks { $0.finish() })
+            return await failure { try await client.send(StoreFile(body: body), options: .with { $0.status = status }) }
+        }
+        let error = try await upload(.success)
+        #expect(error?.kind == (isReplayable ? nil : .httpStatus(401)))
+        #expect(error?.response?.body == (isReplayable ? nil : HTTPResponse.refusal.body))
+        #expect(try await upload(.any) == nil)
+        #expect(transport.sent.value == (isReplayable ? 4 : 2))
+    }
+
     // MARK: The failures that are known from elsewhere
 
     @Test("A credential that is due is renewed ahead of its expiry, by the same coordinator as after a refusal")
@@ -332,14 +354,19 @@ import Testing
     }
 
     @Test(
-        "A refresh whose answer is lost is sent once more and no oftener, whatever its method and the retries of its call"
-    )
-    func noRetries() async throws {
+        "A refresh whose answer is lost is sent once more and no oftener, whatever its method, what is declared of it, and the retries of its call",
+        .covers("X8"), arguments: [Idempotency.byMethod, .declared, .key])
+    func noRetries(idempotency: Idempotency) async throws {
         let (desk, clock, renewals) = (TokenDesk(), TestClock(), Box(0))
         let rig = AuthRig(
             BearerAuthenticator { old, context in
                 await desk.refresh(old)
-                _ = try await context.client.send(GetProduct(), options: .headers(["X-Renew": "1"]))
+                let options = CallOptions.headers(["X-Renew": "1"]).idempotency(idempotency)
+                if idempotency == .byMethod {
+                    _ = try await context.client.send(GetProduct(), options: options)
+                } else {
+                    _ = try await context.client.send(PlaceOrder(), options: options)
+                }
                 return Credential("new")
             }, desk: desk, clock: clock,
             answering: { $0.fields.contains("X-Renew") ? HTTPResponse(status: 502) : desk.answer($0) },
@@ -359,6 +386,31 @@ import Testing
         let error = await clock.ticking { await failure { try await rig.client.send(GetProduct()) } }
         #expect(error?.kind == .authentication(.lost))
         #expect(renewals.value == 2)
+    }
+
+    @Test("A refresh whose answer is slow has no other beside it: its token is good for one use", .covers("X8"))
+    func noHedges() async throws {
+        let rig = RetryRig([.held(.product), .product, .product]) { configuration in
+            configuration.options.retry = RetryPolicy(limit: 0, hedging: HedgingPolicy(after: .milliseconds(400)))
+            let authenticator = BearerAuthenticator { _, context in
+                _ = try await context.client.send(GetProduct())
+                return Credential("new")
+            }
+            configuration.services = ServiceRegistry([.shop { $0.authenticator = authenticator }])
+        }
+        try await rig.client.signIn(
+            Credential("old", refreshToken: "r1", expiresIn: .zero, obtained: rig.clock.timeSource.date()))
+        let call = rig.client.start(GetProduct())
+        await rig.script.waitForExchanges(count: 1)
+        for _ in 1...5 {
+            await rig.settle()
+            rig.clock.advance(by: .seconds(1))
+        }
+        await rig.settle()
+        #expect(rig.hits == 1)
+        rig.script.release()
+        _ = try await call.value
+        #expect(rig.script.requests.map { $0.request.fields[.authorization] } == [nil, "Bearer new"])
     }
 
     @Test("The caller that started the refresh may be cancelled without harm")
@@ -536,4 +588,34 @@ import Testing
             if isExpired { #expect(rig.rig.sent.count - before == 1) }
         }
     }
+}
+
+private struct StoreFile: Endpoint {
+    typealias Output = Payload
+    let body: HTTPBody
+    var route: Route { .post("/files") }
+}
+
+extension HTTPResponse {
+    fileprivate static let refusal = HTTPResponse(status: 401, body: HTTPResponse.product.body)
+}
+
+/// Answers without the content that nobody wants, as a transport does.
+private final class HeadStub: Transport {
+    let capabilities = TransportCapabilities.all
+    let sent = Box(0)
+    private let answer: @Sendable (HTTPRequest) -> HTTPResponse
+
+    init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) {
+        self.answer = answer
+    }
+
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        sent.update { $0 += 1 }
+        var response = answer(request.request)
+        if request.isContentSkipped(response.status, response) { response.body = Data() }
+        return TransportResponse(response)
+    }
+
+    func shutdown() async {}
 }

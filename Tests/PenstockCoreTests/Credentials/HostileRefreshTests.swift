@@ -160,13 +160,18 @@ import Testing
         }
     }
 
-    @Test("What can be read only once is not sent again: the refusal is the caller's, and nothing is renewed")
+    @Test(
+        "What can be read only once is not sent again: the refusal is the caller's, and the next call has a new credential"
+    )
     func onceOnly() async throws {
         let rig = AuthRig()
         try await rig.signIn()
         let error = await failure { try await rig.client.send(Upload(content: .onceOnly(Self.pieces()))) }
         #expect(error?.kind == .httpStatus(401))
         #expect(rig.desk.sent.count == 1)
+        _ = try await rig.client.send(Upload(content: .onceOnly(Self.pieces())))
+        #expect(rig.desk.sent.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
+        #expect(rig.desk.refreshed.count == 1)
     }
 
     // MARK: Who sees the credential

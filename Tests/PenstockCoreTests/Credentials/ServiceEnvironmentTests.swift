@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -34,5 +35,19 @@ import Testing
         _ = try await rig.client.send(GetProduct())
         #expect(rig.sent.last?.fields[.authorization] == nil)
         #expect(try await vault.keys().isEmpty)
+    }
+
+    @Test(.covers("S4.17")) func `the accounts are those of the environment, also where two have one server`()
+        async throws
+    {
+        let urls = BaseURLs([.development: "https://a.example", .test: "https://a.example"])
+        let rig = Rig([Service(.main, urls, authenticator: BearerAuthenticator())])
+        try await rig.client.signIn(Credential("token"), as: "alice")
+        try rig.client.switchEnvironment(to: .test)
+        #expect(try await rig.client.accounts().isEmpty)
+        try await rig.client.signIn(Credential("token"), as: "bob")
+        #expect(try await rig.client.accounts() == ["bob"])
+        try rig.client.switchEnvironment(to: .development)
+        #expect(try await rig.client.accounts() == ["alice"])
     }
 }

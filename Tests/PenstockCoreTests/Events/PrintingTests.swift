@@ -21,7 +21,8 @@ import Testing
         "code", "key", "sig", "jwt", "otp", "sid", "connect.sid", "PHPSESSID", "pass", "ticket", "assertion",
         "client_assertion", "id_token_hint", "%74oken", "%2574oken", "to%6Ben", "SAMLResponse", "code_verifier", "auth",
         "pw", "user_pw",
-        "hdnea", "__hdnea__",
+        "hdnea", "__hdnea__", "security_code", "recoveryCodes", "one-time-code", "cvv", "card_number", "sign",
+        "passkey",
         // The seven that OpenTelemetry's conventions have redacted.
         "AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature", "X-Amz-Signature", "X-Amz-Credential",
         "X-Amz-Security-Token",
@@ -56,6 +57,8 @@ import Testing
         fields.append("user=1; password=\(canary), token=\"\(canary) \(canary)\"", for: "X-Info")
         fields.append("Bearer \(canary)", for: "X-Forwarded-Credentials-Of")
         fields.append("Basic \(canary)", for: "X-Upstream")
+        fields.append("[{\"name\": \"pin\", \"value\": \"\(canary) \(canary)\"}]", for: "X-Pairs")
+        fields.append("{&quot;pin&quot;: &quot;\(canary) \(canary)&quot;}", for: "X-Page")
         return fields
     }
 
@@ -68,6 +71,7 @@ import Testing
         object["nested"] = ["deep": ["password": .string(canary), "list": [["token": .string(canary)]]]]
         object["tokens"] = [.string(canary), .string(canary)]
         object["next"] = .string(reference)
+        object["told"] = .string("{\"loc\":[\"body\",\"pin\"],\"input\":\"\(canary) \(canary)\"}")
         return object
     }
 

@@ -35,6 +35,20 @@ import Testing
         #expect(String(decoding: json, as: UTF8.self) == #"{"n":"\#(shown)"}"#)
     }
 
+    static let spaces: [(query: String, shown: String)] = [
+        ("h=Basic+aHVudGVyMg", "h=‹redacted›"), ("h=Basic+aHVudGVyMg%3D&a=1+2", "h=‹redacted›&a=1+2"),
+        ("Bearer+hunter2", "‹redacted›"), ("q=token:+hunter2secret", "q=‹redacted›"),
+        ("u=https%3A%2F%2Fa:b+c%40h", "u=‹redacted›"), ("q=basic+and+more", "q=basic+and+more"), ("q=a+b", "q=a+b"),
+        ("q=1%2B2", "q=1%2B2"), ("q=Basic%2BaHVudGVyMg", "q=Basic%2BaHVudGVyMg"),
+    ]
+
+    @Test("A plus sign in a query is read as the space that it may stand for", arguments: spaces)
+    func plusSigns(_ query: String, _ shown: String) throws {
+        #expect(Redaction.query(query) == shown)
+        #expect("\(try HTTPURL("https://h/?" + query))" == "https://h/?" + shown)
+        #expect(Redaction.text("see /a?\(query)") == "see /a?\(shown)")
+    }
+
     static let names: [(query: String, shown: String)] = [
         ("sk_live_4eC39HqLyjWDarjtT1zdp7dcXX=1", "‹redacted›=1"), ("Jq2Lk9Rt4Vw1Yz3Xc5Bn8M==", "‹redacted›=="),
         ("https://u:p@h/=1", "‹redacted›=1"), ("token=", "token="), ("page%5B1%5D=2", "page%5B1%5D=2"),
@@ -82,6 +96,7 @@ import Testing
         ("<author>Ada</author>", "<author>Ada</author>"),
         ("Bearer <token> is wanted, or <pin>", "Bearer <token> is wanted, or <pin>"),
         ("<html><p>Bearer <token> is wanted</p>", "<html><p>Bearer <token> is wanted</p>"),
+        ("<_pin>a</_pin>", "<_pin>‹redacted›</_pin>"), ("<password> <pin>a</pin>", "<password> <pin>‹redacted›</pin>"),
         ("a < b <pin", "a < b <pin"), ("</pin> a </pin>", "</pin> a </pin>"), ("> <pin", "> <pin"),
         ("<a <pin>x</pin>", "<a <pin>‹redacted›</pin>"), ("!<a><Password>hunter2", "!<a><Password>hunter2"),
     ]
@@ -115,6 +130,10 @@ import Testing
             "<name>token</name><value><string>hunter2</string></value>",
             "<name>token</name><value>‹redacted›</value>"
         ),
+        (#"<input type="PASSWORD" id="f3" value="hunter2">"#, #"<input type="PASSWORD" id="f3" value="‹redacted›">"#),
+        (#"<input id=pin value='hunter2'>"#, #"<input id=pin value='‹redacted›'>"#),
+        (#"<a type="password" id="pin" value="b">"#, #"<a type="password" id="pin" value="b">"#),
+        (#"<input type="pin" name="a" value="b">"#, #"<input type="pin" name="a" value="b">"#),
         // What holds the fields of a form, sentences, and what follows no name.
         ("<form name=\"login_password\"><p>a</p></form>", "<form name=\"login_password\"><p>a</p></form>"),
         ("<meta name=\"keywords\" content=\"token\">", "<meta name=\"keywords\" content=\"token\">"),
@@ -148,6 +167,34 @@ import Testing
         let json = try JSONEncoder().encode(["a": text])
         let redacted = Redaction.content(json, type: "application/json")
         #expect(try JSONDecoder().decode([String: String].self, from: redacted) == ["a": shown])
+    }
+}
+
+/// Markup and JSON in markup, in which signs are written as references.
+@Suite(.covers("X10")) struct ReferencedSecretTests {
+    static let texts: [(text: String, shown: String)] = [
+        (
+            "<div data-page=\"{&quot;csrf_token&quot;:&quot;hunter2&quot;,&quot;a&quot;:&quot;b&quot;}\"></div>",
+            "<div data-page=\"{&quot;csrf_token&quot;:&quot;‹redacted›&quot;,&quot;a&quot;:&quot;b&quot;}\"></div>"
+        ),
+        (
+            "<r>&lt;login&gt;&lt;password&gt;hunter2&lt;/password&gt; &amp;&apos;&lt;/login&gt;</r>",
+            "<r>&lt;login&gt;&lt;password&gt;‹redacted›&lt;/password&gt; &amp;'&lt;/login&gt;</r>"
+        ),
+        ("{&#34;pin&#x22;:&#X22;a b&quot;}", "{&quot;pin&quot;:&quot;‹redacted›&quot;}"),
+        ("pin&#61;1234", "pin=‹redacted›"), ("a &amp;quot;pin&amp;quot;:12", "a &amp;quot;pin&amp;quot;:‹redacted›"),
+        // What shows nothing without them, other references, and what is none.
+        ("<p>a &lt; b &amp;&quot;c&#39;</p>", "<p>a &lt; b &amp;&quot;c&#39;</p>"),
+        ("a &pin&#; &#x; &#zz; b", "a &pin&#; &#x; &#zz; b"),
+        ("&nbsp;&quot;name&quot;:1", "&nbsp;&quot;name&quot;:1"), ("&quot", "&quot"), ("&quot;", "&quot;"),
+    ]
+
+    @Test("What has character references is looked at once without them", arguments: texts)
+    func references(_ text: String, _ expected: String) {
+        #expect(Redaction.text(text) == expected && Redaction.text(expected) == expected)
+        for type in ["text/html", "text/xml", nil] {
+            #expect(String(decoding: Redaction.content(Data(text.utf8), type: type), as: UTF8.self) == expected)
+        }
     }
 }
 
@@ -186,6 +233,30 @@ import Testing
         (#"{"name":"author","value":"Ada"}"#, #"{"name":"author","value":"Ada"}"#),
         (#"{"name":"My session","value":"a"}"#, #"{"name":"My session","value":"a"}"#),
         (#"{"name":"pin","a":{"value":"b"}}"#, #"{"name":"pin","a":{"value":"b"}}"#),
+        (#"{"id":"pin","label":"a","text":"b"}"#, #"{"id":"pin","label":"a","text":"‹redacted›"}"#),
+        (#"{"type":"Password","v":"b"}"#, #"{"type":"Password","v":"‹redacted›"}"#),
+        (
+            #"[{"loc":["body","password"],"input":"a","msg":"b"}]"#,
+            #"[{"loc":["body","password"],"input":"‹redacted›","msg":"b"}]"#
+        ),
+        (
+            #"{"rejected_value":"a","field":"user.password"}"#,
+            #"{"rejected_value":"‹redacted›","field":"user.password"}"#
+        ),
+        (#"{"rejectedValue":7,"param":"pin"}"#, #"{"rejectedValue":0,"param":"pin"}"#),
+        (#"{"path":"$.a.pin[0]","value":"b"}"#, #"{"path":"$.a.pin[0]","value":"‹redacted›"}"#),
+        (#"{"path":["pin",0],"value":"b"}"#, #"{"path":["pin",0],"value":"‹redacted›"}"#),
+        (#"{"pointer":"/a/pin","content":"b","val":"c"}"#, #"{"pointer":"/a/pin","content":"b","val":"‹redacted›"}"#),
+        (#"{"body":"[[\"pin\",\"a\"]]"}"#, #"{"body":"[[\"pin\",\"‹redacted›\"]]"}"#),
+        // What is no name but a number of something, ways that lead elsewhere, and types of other things.
+        (#"{"id":"session-7","text":"a"}"#, #"{"id":"session-7","text":"a"}"#),
+        (#"{"key":"session-7","text":"a"}"#, #"{"key":"session-7","text":"‹redacted›"}"#),
+        (#"{"loc":["password","body"],"input":"a"}"#, #"{"loc":["password","body"],"input":"a"}"#),
+        (#"{"locs":["pin"],"input":"a"}"#, #"{"locs":["pin"],"input":"a"}"#),
+        (#"{"type":"passwords","v":"b"}"#, #"{"type":"passwords","v":"b"}"#),
+        (#"{"path":"src/pin.a","value":"b"}"#, #"{"path":"src/pin.a","value":"b"}"#),
+        (#"{"path":"pin.a","value":"b"}"#, #"{"path":"pin.a","value":"b"}"#),
+        (#"{"path":{"a":"pin"},"value":"b"}"#, #"{"path":{"a":"pin"},"value":"b"}"#),
         (#"[["pin",null,"a"],["pin",true]]"#, #"[["pin",null,"a"],["pin",true]]"#),
         (#"{"path":"user/password","value":"a"}"#, #"{"path":"user/password","value":"a"}"#),
         (#"["pin","a"]"#, #"["pin","a"]"#), (#"[["pin","a","b"],["a","pin"]]"#, #"[["pin","a","b"],["a","pin"]]"#),
@@ -199,6 +270,68 @@ import Testing
         #expect(shown(content, nil) == expected)
         #expect(shown("{}\n\(content)\n[", "application/x-ndjson") == "{}\n\(expected)\n[")
         #expect(shown("id: 1\ndata: \(content)\n\n", "text/event-stream") == "id: 1\ndata: \(expected)\n\n")
+    }
+
+    static let told: [(text: String, shown: String)] = [
+        (
+            #"refused: {"errors":[{"field":"pin","rejectedValue":"a b"}]} by x"#,
+            #"refused: {"errors":[{"field":"pin","rejectedValue":"‹redacted›"}]} by x"#
+        ),
+        // Cut off, escaped, several times within each other, and behind what is no JSON.
+        (#"{"headers":[{"name":"Cookie","value":"a b"#, #"{"headers":[{"name":"Cookie","value":"‹redacted›"#),
+        (#"{"path":["pin"],"value":{"a":["b c"#, #"{"path":["pin"],"value":{"a":["‹redacted›"#),
+        (#"x={\"name\":\"pin\",\"value\":\"a b\"}"#, #"x={\"name\":\"pin\",\"value\":\"‹redacted›\"}"#),
+        (
+            #"{"a":"{\"b\":\"[[\\\"pin\\\",\\\"c d\\\"]]\"}"}"#,
+            #"{"a":"{\"b\":\"[[\\\"pin\\\",\\\"‹redacted›\\\"]]\"}"}"#
+        ),
+        (#"[a {] "b" {"name":"pin","value":"c d"}"#, #"[a {] "b" {"name":"pin","value":"‹redacted›"}"#),
+        (#"{"name":"pin","value":7} {"value":8}"#, #"{"name":"pin","value":0} {"value":8}"#),
+        (#"{"name":"pin","value":{"a":[-1.5,true,"b"]}}"#, #"{"name":"pin","value":{"a":[0,true,"‹redacted›"]}}"#),
+        (#"{"name":"pin","value":[1],"a":2}"#, #"{"name":"pin","value":[0],"a":2}"#),
+        (
+            #"{\"name\":\"pin\",\"value\":{\"a\" : \"b c\"}}"#,
+            #"{\"name\":\"pin\",\"value\":{\"a\" : \"‹redacted›\"}}"#
+        ),
+        // What tells nothing, and what is no JSON.
+        (#"{"name":"pin","value":null}"#, #"{"name":"pin","value":null}"#),
+        (#"{"name":"pin","value":true}"#, #"{"name":"pin","value":true}"#),
+        (#""name":"pin","value":"a b""#, #""name":"pin","value":"a b""#),
+        (#"{"name":"a","value":"pin"}"#, #"{"name":"a","value":"pin"}"#),
+        (#"{"name":"pin"},{"value":"a b"}"#, #"{"name":"pin"},{"value":"a b"}"#),
+    ]
+
+    @Test("A value that is labelled is found in any text of JSON, whole or not", arguments: told)
+    func labelsInTexts(_ text: String, _ expected: String) {
+        #expect(Redaction.text(text) == expected && Redaction.text(expected) == expected)
+        #expect(Redaction.value(text, of: "X-N") == expected)
+        guard text != expected else { return }
+        let form = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        #expect(Redaction.query("a=\(form)&b=1") == "a=‹redacted›&b=1")
+    }
+
+    @Test("What JSON and parameters print of a value goes by what stands beside it")
+    func labelsInValues() throws {
+        let headers: JSONValue = [["name": "Authorization", "value": "hunter2"], ["name": "a", "value": "b"]]
+        #expect("\(headers)" == #"[{"name": "Authorization", "value": ‹redacted›}, {"name": "a", "value": "b"}]"#)
+        let pairs: JSONValue = ["h": [["pin", "hunter2"], ["pin", 7, "a"]]]
+        #expect("\(pairs)" == #"{"h": [["pin", ‹redacted›], ["pin", 7, "a"]]}"#)
+        #expect("\(JSONValue.array(["pin", "a"]))" == #"["pin", "a"]"#)
+        let told: JSONValue = ["loc": ["body", "pin"], "input": ["a": "hunter2"]]
+        #expect("\(told)" == #"{"input": {"a": ‹redacted›}, "loc": ["body", "pin"]}"#)
+        #expect("\(JSONValue.object(["loc": ["pin", "a"], "input": 7]))" == #"{"input": 7, "loc": ["pin", "a"]}"#)
+        #expect("\(JSONValue.string(#"[["pin","hunter2"]]"#))" == #""[[\"pin\",\"‹redacted›\"]]""#)
+        let parameters: ParameterObject = [
+            "name": "password", "value": "hunter2", "list": [["pin", "hunter2"]],
+            "way": ["loc": ["pin"], "input": 7] as ParameterObject,
+        ]
+        let text =
+            #"["name": "password", "value": ‹redacted›, "list": [["pin", ‹redacted›]], "way": ["loc": ["pin"], "input": ‹redacted›]]"#
+        #expect("\(parameters)" == text)
+        var dumped = ""
+        dump(parameters, to: &dumped)
+        #expect(!dumped.contains("hunter2"))
+        #expect("\(ParameterObject([("name", "a"), ("value", "b")]))" == #"["name": "a", "value": "b"]"#)
     }
 
     static let texts: [(text: String, shown: String)] = [

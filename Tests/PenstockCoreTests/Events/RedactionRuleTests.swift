@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 /// What is taken for a secret, and what is not.
@@ -35,6 +36,7 @@ import Testing
         "functionskey",
         "licensekey", "masterkey", "privatekey", "sharedkey", "signingkey", "subscriptionkey", "accesscode",
         "codeverifier", "devicecode", "devicekey", "mfacode", "smscode", "usercode", "verificationcode", "verifycode",
+        "pswd", "passwort", "passkey", "dbpass", "sshkey", "serverkey", "cardnumber", "rememberme",
     ]
 
     @Test(arguments: secretParts) func `a part that says so makes a name secret, whatever stands around it`(
@@ -45,7 +47,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["sig", "otp", "totp", "sid", "pass", "pw", "ticket", "pin", "hdnea"])
+    @Test(arguments: [
+        "sig", "otp", "totp", "sid", "pass", "pw", "ticket", "pin", "hdnea", "creds", "hmac", "cvv", "cvc", "iban",
+        "ssn",
+    ])
     func `a short word that says so makes a name secret where it stands alone`(word: String) {
         for name in [word, "my_\(word)", "\(word)-1", "my\(word.capitalized)", "\(word)2", "HTTP\(word.capitalized)x"] {
             #expect(Redaction.isSecret(parameter: name) == (name.hasSuffix("x") == false), "\(name)")
@@ -206,11 +211,29 @@ import Testing
         ("9sid", true), ("asid", false), ("a.sid", true), ("sidA", true), ("sida", false), ("userSid2x", true),
         // Escapes are undone three times.
         ("%74oken", true), ("%2574oken", true), ("%252574oken", true), ("%25252574oken", false),
-        ("cookie", true), ("cookies", false), ("cookie2", true), ("cookie22", false), ("2cookie", false),
+        ("cookie", true), ("cookies", true), ("set_cookies", true), ("cookiesx", false), ("cookie_consent", false),
+        ("sign", true), ("X-Sign", true), ("sign2", true), ("sign_in_count", false), ("design", false),
+        ("assign", false), ("signs", false), ("cookie2", true), ("cookie22", false), ("2cookie", false),
         ("set-cookie2", true), ("code2", true), ("code3", false), ("mycode", false), ("key", true), ("mykey", false),
         ("", false), ("2", false), ("tokn", false), ("xtoken", true), ("tokenx", true), ("token", true),
     ]) func `names that say secret and names that do not lie close together`(name: String, isSecret: Bool) {
         #expect(Redaction.isSecret(parameter: name) == isSecret)
+    }
+
+    @Test(arguments: [
+        ("security_code", true), ("securityCode", true), ("SECURITY_CODE", true), ("securitycode", true),
+        ("recovery-codes", true), ("backupCodes", true), ("one_time_code", true), ("oneTimeCodes", true),
+        ("onetime_code", true), ("two_factor_code", true), ("2fa_code", true), ("totpcode", true), ("login_code", true),
+        ("sign_in_code", true), ("confirmation_code", true), ("my_unlock_code_1", true), ("x.pairing.code", true),
+        // What is read out to people, and what stands apart from it.
+        ("country_code", false), ("postal_code", false), ("status_code", false), ("promo_codes", false),
+        ("zipcode", false),
+        ("time_code", false), ("one_code", false), ("preset_code", false), ("code_security", false),
+        ("security_zone_code", false), ("security_codes_count", true), ("recovery", false), ("codes", false),
+        ("decode", false), ("securitycoded", false), ("factor_code", false),
+    ]) func `a code is a secret where its name says that it lets somebody in`(name: String, isSecret: Bool) {
+        #expect(Redaction.isSecret(parameter: name) == isSecret)
+        #expect(Redaction.isSecret(HTTPFieldName(name)) == isSecret)
     }
 
     static let shapes: [(name: HTTPFieldName, value: String, shown: String)] = [
@@ -427,5 +450,46 @@ import Testing
             .blocked(reason: "no"), stage: .redirect, debugMessage: "it leads to https://a.example/?code=x&page=2")
         #expect("\(error)".contains("it leads to https://a.example/?code=‹redacted›&page=2"))
         #expect("\(JSONValue.object(["a": 1, "b": ["password": "x"]]))" == #"{"a": 1, "b": {"password": ‹redacted›}}"#)
+    }
+}
+
+/// Tokens of well-known services.
+@Suite(.covers("X10")) struct KnownTokenTests {
+    static let tokens: [(beginning: String, rest: String)] = [
+        ("xoxb-", "aaaaaaaaaaa"), ("xoxe.", "aaaaaa-aaaa"), ("xapp-", "1-aaaaaaaaa"), ("sk_live_", "aaaaaaaaaaa"),
+        ("rk_test_", "aaaaaaaaaaa"), ("whsec_", "aaaaaaaaaaa"), ("github_pat_", "aaaaaaa_aaaaaaaa"),
+        ("glpat-", "aaaaaaa-aaaaaaaa"), ("sk-proj-", "aaaaaaaaaaaaaaaa"), ("shpat_", "aaaaaaaaaaaaaaaa"),
+        ("ya29.", "aaaaaaaaaaaaaaaa"), ("SG.", "aaaaaaaaaaaaaaaa"), ("ghp_", "aaaaaaaaaaaaaaaaaaaa"),
+        ("sk_", "aaaaaaaaaaaaaaaaaaaa"), ("npm_", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+        ("EAA", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), ("AIza", "aaaaaaaaaaaaaaaaa-aaaaaaaaaa_a"),
+    ]
+
+    @Test("A token is known by its beginning, wherever it stands, and only with enough behind it", arguments: tokens)
+    func beginnings(_ beginning: String, _ rest: String) throws {
+        let token = beginning + rest
+        #expect(
+            Redaction.looksSecret(token) && Redaction.looksSecret("a \(token), b")
+                && Redaction.looksSecret("=\(token)b"))
+        #expect(!Redaction.looksSecret(token.dropLast()) && !Redaction.looksSecret("a" + token))
+        #expect(!Redaction.looksSecret(token.dropLast() + "!") && !Redaction.looksSecret("1" + token))
+        #expect(Redaction.text("it is \(token)") == "it is ‹redacted›")
+        #expect(Redaction.value(token, of: "X-Note") == Redaction.mark)
+        #expect(Redaction.value(token, of: "ETag") == Redaction.mark, "it is known where all else is random, too")
+        #expect(
+            "\(try HTTPURL("https://h/a/\(token)/b;c=\(token)?d=\(token)"))"
+                == "https://h/a/‹redacted›/b;c=‹redacted›?d=‹redacted›")
+        let json = Redaction.content(Data(#"{"note":"\#(token)"}"#.utf8), type: "application/json")
+        #expect(String(decoding: json, as: UTF8.self) == #"{"note":"‹redacted›"}"#)
+    }
+
+    @Test(
+        "What is meant to be published, and words that begin as a token does, are shown",
+        arguments: [
+            "pk_live_aaaaaaaaaaaaaaaaaaaa", "AKIAIOSFODNNEXAMPLEA", "npm_config_registry_of_the_company_itself",
+            "sk_SK and sk_learning_of_many_words", "sk-learn-package-of-many-words", "ghp_with_words_between_them_all",
+            "task_sk_1", "xoxz-aaaaaaaaaaaaaaaa",
+        ])
+    func ordinary(_ text: String) {
+        #expect(!Redaction.looksSecret(text) && Redaction.text(text) == text)
     }
 }

@@ -241,6 +241,13 @@ import Testing
         ) { value in
             _ = Redaction.content(Data((value + "]").utf8), type: "application/json")
         },
+        Parser(
+            "the redaction of labelled JSON in a text", after: "{\"", "{\"name\":\"pin\",\"value\":\"a\"}",
+            "{\"name\":\"pin\",\"value\":[",
+            "[[\"pin\",\"", "\\\"{", "{\"loc\":[\"pin\"],", "&quot;", "&#", "{\"a\":\"{\\\"", "xoxb-", "sk_", "code_"
+        ) { value in
+            _ = Redaction.text(value)
+        },
         Parser("the redaction of JSON", after: "[1", ",1", ",{\"pin\":[\"]\"]}", ",\"\\u0041\"") { value in
             _ = Redaction.content(Data((value + "]").utf8), type: "application/json")
         },

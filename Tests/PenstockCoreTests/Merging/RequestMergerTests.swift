@@ -92,6 +92,8 @@ struct MergeQueueTests {
     }
 
     private let clock = TestClock()
+    /// The keys that endpoints were made of.
+    private let made = Locked<[[Int]]>([])
 
     private func merger(
         _ transport: any Transport, limit: Int = 100, _ change: (inout APIClient.Configuration) -> Void = { _ in }
@@ -100,8 +102,9 @@ struct MergeQueueTests {
             $0.time = clock.timeSource
             change(&$0)
         }
-        let merger = RequestMerger<Int, GetNames, String>(client, limit: limit) { ids in
-            GetNames(ids: ids.map(String.init).joined(separator: "-"))
+        let merger = RequestMerger<Int, GetNames, String>(client, limit: limit) { [made] ids in
+            made.withLock { $0.append(ids) }
+            return GetNames(ids: ids.map(String.init).joined(separator: "-"))
         } values: { answer in
             Dictionary(uniqueKeysWithValues: answer.compactMap { key, name in Int(key).map { ($0, name) } })
         }
@@ -179,6 +182,30 @@ struct MergeQueueTests {
         #expect(gate.began.count == 1)
     }
 
+    @Test("Unless told otherwise a request has a hundred keys at most")
+    func fullByDefault() async throws {
+        let gate = GateTransport(isOpen: true, server)
+        let client = CallSupport.client(gate) { $0.time = clock.timeSource }
+        let merger = RequestMerger<Int, GetNames, String>(client) { ids in
+            GetNames(ids: ids.map(String.init).joined(separator: "-"))
+        } values: { answer in
+            Dictionary(uniqueKeysWithValues: answer.compactMap { key, name in Int(key).map { ($0, name) } })
+        }
+        let over = Locked(0)
+        for key in 100...200 {
+            Task {
+                _ = await Self.result(of: key, merger)
+                over.withLock { $0 += 1 }
+            }
+        }
+        while !Task.isCancelled, gate.requests.isEmpty, merger.waiterCount < 101 { await Task.yield() }
+        #expect(gate.requests.first?.url.query?.split(separator: "-").count == 100)
+        while !Task.isCancelled, over.withLock({ $0 }) < 101 {
+            clock.advance(by: .milliseconds(10))
+            await Task.yield()
+        }
+    }
+
     @Test("A caller that is cancelled leaves alone, before the request is sent and after")
     func oneLeaves() async throws {
         let gate = GateTransport(server)
@@ -245,6 +272,7 @@ struct MergeQueueTests {
         #expect(await alice[0].value.failure?.kind == .cancelled)
         #expect(try await bob[0].value.get() == "name 2")
         #expect(gate.requests.map(\.url.query) == ["ids=2"])
+        #expect(made.withLock { $0 } == [[2]], "nobody is told of what another user has asked for")
     }
 
     @Test("Cancelling all calls of the client ends what is collected as well")

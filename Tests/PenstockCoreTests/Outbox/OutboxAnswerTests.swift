@@ -60,6 +60,26 @@ struct OutboxAnswerTests {
         await rig.outbox.close()
     }
 
+    @Test("A write that was answered when the outbox closes is done, and nobody sends it again")
+    func closedBehindTheAnswer() async throws {
+        let (store, isAnswered) = (MemoryOutboxStore(), Monitor(false))
+        let rig = OutboxRig(StubTransport { _ in Self.answer }, store: store) { configuration in
+            configuration.callInterceptors.append(
+                .closure { request, call, next in
+                    let exchange = try await next(request)
+                    isAnswered.withLock { $0 = true }
+                    try await call.sleep(for: .seconds(60))
+                    return exchange
+                })
+        }
+        rig.outbox.start()
+        let receipt = try await rig.outbox.put(BookOrder())
+        await isAnswered.wait { $0 }
+        await rig.outbox.close()
+        #expect(receipt.state == .done)
+        #expect(try await store.row(receipt.id) == nil)
+    }
+
     @Test(
         "A refusal that an interceptor hides is a refusal, and the app is asked about a conflict",
         arguments: Loss.allCases)

@@ -30,10 +30,12 @@ struct OutboxTests {
         let receipt = try await rig.outbox.put(BookOrder(cart: "7", quantity: 2))
         await rig.advance { receipt.state.isWaiting }
         #expect(server.effects == [])
+        guard case .waiting(let until) = receipt.state else { return #expect(Bool(false), "\(receipt.state)") }
         isOffline.withLock { $0 = false }
         network.yield()
-        let product = try await receipt.value
-        #expect(product.name == "tea")
+        await rig.advance(until: receipt, by: .milliseconds(1))
+        #expect(rig.clock.timeSource.date() < until, "it has waited for its moment")
+        #expect(try await receipt.value.name == "tea")
         #expect(receipt.state == .done)
         #expect(server.effects.map(\.path) == ["/carts/7/orders"])
         #expect(server.effects.first?.key == "\"\(receipt.key)\"")
@@ -293,6 +295,47 @@ struct OutboxTests {
         }
         #expect(failure.reason == .expired)
         #expect((999...2_000).contains(rig.clock.now.offset / .seconds(1)))
+        await rig.outbox.close()
+    }
+
+    /// Means something for ten seconds.
+    private struct Passing: OutboxEndpoint {
+        typealias Output = Void
+        var number: Int
+        var route: Route { .post("/passing") }
+        var lane: OutboxLane { "passing/\(number)" }
+        static var outboxPolicy: OutboxPolicy { OutboxPolicy(lifetime: .seconds(10)) }
+    }
+
+    @Test("However many writes have expired, all of them are undeliverable at once")
+    func manyExpired() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let rig = OutboxRig(stub, types: [Passing.self])
+        var receipts: [OutboxReceipt<Void>] = []
+        for number in 0..<250 { receipts.append(try await rig.outbox.put(Passing(number: number))) }
+        rig.clock.advance(by: .seconds(11))
+        rig.outbox.start()
+        await rig.advance(by: .milliseconds(1)) { [receipts] in receipts.allSatisfy { $0.state.isFailed } }
+        #expect(rig.clock.now.offset < .seconds(15))
+        #expect(stub.requests.isEmpty)
+        await rig.outbox.close()
+    }
+
+    @Test("A store that has failed is asked again after five seconds")
+    func failedStore() async throws {
+        let store = PassingStore(memory: MemoryOutboxStore(), passes: false)
+        let rig = OutboxRig(StubTransport { _ in .json(#"{"id":7,"name":"tea"}"#) }, store: store)
+        store.fault.withLock { $0 = .busy }
+        let receipt = try await rig.outbox.put(BookOrder())
+        rig.outbox.start()
+        // Once at its start, and once for what was put before that.
+        await store.faults.wait { $0 == 2 }
+        await rig.clock.waitForSleepers(count: 1)
+        store.fault.withLock { $0 = nil }
+        let failed = rig.clock.now.offset
+        await rig.advance(until: receipt, by: .milliseconds(10))
+        #expect(receipt.state == .done)
+        #expect((Duration.seconds(5)..<(.seconds(10))).contains(rig.clock.now.offset - failed))
         await rig.outbox.close()
     }
 
@@ -596,7 +639,8 @@ struct OutboxTests {
         let lease = try await store.lease(for: "other", at: date.addingTimeInterval(60), duration: .seconds(200))
         #expect(lease?.token == 2)
         rig.outbox.wake()
-        await rig.advance { script.openExchangeCount == 0 }
+        await rig.advance { script.openExchangeCount == 0 || rig.clock.now.offset > .seconds(60) }
+        #expect(script.openExchangeCount == 0)
         #expect(try await store.row(receipt.id)?.state == .queued)
         #expect(try await store.row(receipt.id)?.unanswered != nil)
         await rig.outbox.close()

@@ -2,12 +2,18 @@ import Foundation
 
 @testable import PenstockCore
 
-/// A store each of whose rows is delivered by another process right before it is asked for by its number.
+/// A store each of whose rows is delivered by another process right before it is asked for by its number, and that fails when it
+/// is told to.
 struct PassingStore: OutboxStore {
     let memory: MemoryOutboxStore
+    /// Whether the rows are delivered by another process.
+    var passes = true
+    /// What it fails with where it is asked what is next, and how often it has.
+    let fault = Locked<OutboxStoreError?>(nil)
+    let faults = Monitor(0)
 
     func row(_ id: OutboxID) async throws(OutboxStoreError) -> OutboxRow? {
-        _ = try await memory.remove(id)
+        if passes { _ = try await memory.remove(id) }
         return try await memory.row(id)
     }
 
@@ -28,7 +34,11 @@ struct PassingStore: OutboxStore {
     func nextMoment(
         of owner: OutboxOwner, avoiding destinations: Set<String>, at now: Date
     ) async throws(OutboxStoreError) -> Date? {
-        try await memory.nextMoment(of: owner, avoiding: destinations, at: now)
+        if let fault = fault.withLock({ $0 }) {
+            faults.withLock { $0 += 1 }
+            throw fault
+        }
+        return try await memory.nextMoment(of: owner, avoiding: destinations, at: now)
     }
 
     func lease(

@@ -143,16 +143,19 @@ extension PageSource<ListRows> {
         #expect(script.requests.map(\.request.url.query) == ["page=1", "page=2", "page=2"])
     }
 
-    @Test("A reset begins with the first page, and an answer from before it never lands")
+    @Test("A reset begins with the first page, and an answer from before it never lands", .covers("S3.26"))
     func reset() async throws {
         let script = ScriptedTransport([
             .respond(.rows([1])), .held(.respond(.rows([2]))), .respond(.rows([10])), .respond(.rows([20])),
         ])
-        let pager = Pager(CallSupport.client(script), .byNumber)
+        let client = CallSupport.client(script)
+        let pager = Pager(client, .byNumber)
         try await pager.loadNextPage()
         async let late = error(pager)
         await script.waitForExchanges(count: 2)
+        let calls = client.calls
         pager.reset()
+        try #require(calls.map(\.isCancelled) == [true])
         #expect(await late?.kind == .cancelled)
         #expect(script.openExchangeCount == 0)
         #expect(pager.pageCount == 0)

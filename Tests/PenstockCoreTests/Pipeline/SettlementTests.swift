@@ -104,6 +104,20 @@ import Testing
         #expect(rig.hits == 1)
     }
 
+    @Test("Nor is it for a call that was cancelled meanwhile, and nothing is told of it", .covers("S2.15"))
+    func replayOfTheCancelled() async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        let client = rig.client
+        let cancelling = Validator<Product>.rule("is never good") { _ in
+            client.cancelAll()
+            return false
+        }
+        #expect(await failure { try await client.send(Tea(validator: cancelling)) }?.kind == .cancelled)
+        #expect(rig.hits == 1)
+        #expect(!rig.events.records.contains { if case .replayed = $0.event { true } else { false } })
+    }
+
     @Test("Raw requests go through one path of their own, on which they share what they ask for")
     func raw() async throws {
         let script = ScriptedTransport([.held(.respond(.tea(1)))])

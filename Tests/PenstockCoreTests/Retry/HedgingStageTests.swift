@@ -140,6 +140,23 @@ struct HedgingStageTests {
         }
     }
 
+    @Test(
+        "What is not idempotent by its method has one beside it where that is declared, or a key goes with it",
+        .covers("S0.10"), arguments: [Idempotency.declared, .key])
+    func declared(idempotency: Idempotency) async throws {
+        let rig = rig(.held(.product), .product)
+        let call = rig.client.start(PlaceOrder(), options: .idempotency(idempotency))
+        await rig.script.waitForExchanges(count: 1)
+        // Long enough for it, and not for ever.
+        while rig.hits < 2, rig.clock.now.offset < .seconds(50) {
+            rig.clock.advance(by: .milliseconds(100))
+            await rig.settle()
+        }
+        #expect(rig.hits == 2 && isHedged(rig))
+        rig.script.release()
+        _ = try await call.value
+    }
+
     @Test("What a hedge is answered with is heeded: the server is sent no other one for as long as it asks")
     func askedOfHedge() async throws {
         let rig = rig(.held(.product), .busy("30"), .held(.product), .product)

@@ -167,6 +167,35 @@ struct RetryStageTests {
         #expect(scoped.hits == 1)
     }
 
+    @Test(
+        "An attempt that fails when its call has been cancelled is followed by none: none is told of, and none is paid for",
+        .covers("S0.10"))
+    func cancelledBefore() async throws {
+        let client = Box<APIClient?>(nil)
+        let recorder = EventRecorder()
+        let stub = StubTransport { _ throws(TransportError) in
+            client.value?.cancelAll()
+            throw TransportError(.connectionLost, sendState: .unsent)
+        }
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.sinks = [recorder]
+        configuration.cache = .none
+        configuration.retryBudget = .init(reserve: 3, refill: nil)
+        client.value = APIClient(configuration, transport: stub)
+        defer { client.value = nil }
+        #expect(await failure { try await client.value?.send(GetProduct()) }?.kind == .cancelled)
+        #expect(stub.requests.count == 1)
+        let origin = try #require(stub.requests.first?.url.origin)
+        #expect(client.value?.state.origins.budgetLeft(for: origin) == 3)
+        let told = recorder.records.contains { record in
+            switch record.event {
+            case .retried, .notRetried: true
+            default: false
+            }
+        }
+        #expect(!told)
+    }
+
     @Test("By default idempotent calls survive failures that pass, and events and attempts show each of them")
     func defaults() async throws {
         let rig = RetryRig([.lost(.maybeProcessed), .busy, .product])
@@ -238,10 +267,14 @@ struct RetryStageTests {
         }
     }
 
-    @Test("A wait that would reach the deadline fails at once, with the answer and the reason")
+    @Test("A wait that would reach the deadline fails at once, with the answer and the reason", .covers("H16"))
     func pastDeadline() async throws {
         let rig = RetryRig([.busy("10"), .product])
-        let error = await failure { try await rig.client.send(GetProduct(), options: .timeout(.seconds(10))) }
+        let waiting = rig.client.start(GetProduct(), options: .timeout(.seconds(10)))
+        // Time stands still: a wait that has begun is not waited for.
+        while !Task.isCancelled, rig.client.callCount > 0, rig.retries.isEmpty { await Task.yield() }
+        waiting.cancel()
+        let error = await waiting.result.failure
         #expect(error?.kind == .httpStatus(503))
         #expect(rig.refusals == [.pastDeadline(wait: .seconds(10), left: .seconds(10))])
         #expect(error?.debugMessage.contains("the call has 10.0 seconds left") == true)

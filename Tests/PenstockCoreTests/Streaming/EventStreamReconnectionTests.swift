@@ -7,11 +7,11 @@ import Testing
     typealias Policy = EventStreamReconnection
 
     private func decide(
-        _ ending: Policy.Ending, id: String = "", retry: Duration? = nil, failures: Int = 1, seed: UInt64 = 0,
-        _ policy: Policy = .init()
+        _ ending: Policy.Ending, of sent: Policy.Sent = .init(.get), id: String = "", retry: Duration? = nil,
+        failures: Int = 1, seed: UInt64 = 0, _ policy: Policy = .init()
     ) -> Policy.Decision {
         var random = Seeded(seed: seed)
-        return policy.decide(ending, lastEventID: id, retry: retry, failures: failures, using: &random)
+        return policy.decide(ending, of: sent, lastEventID: id, retry: retry, failures: failures, using: &random)
     }
 
     /// The delays of many decisions.
@@ -119,7 +119,8 @@ import Testing
         func longest(_ failures: Int, _ policy: Policy) -> Policy.Decision {
             var random = RandomSource { .max }
             return policy.decide(
-                .failed(.connectionLost), lastEventID: "", retry: nil, failures: failures, using: &random)
+                .failed(.connectionLost), of: .init(.get), lastEventID: "", retry: nil, failures: failures,
+                using: &random)
         }
         #expect(longest(1, .init()) == .reconnect(after: .seconds(6), lastEventID: nil))
         #expect(longest(9, .init()) == .reconnect(after: .seconds(30), lastEventID: nil))
@@ -139,6 +140,53 @@ import Testing
         #expect(delays(failures: 2, policy).count == 500)
         #expect(decide(.failed(.other), failures: 3, policy) == .fail(.tooManyFailures(3)))
         #expect(decide(.failed(.other), failures: 1, Policy(maxFailures: 0)) == .fail(.tooManyFailures(1)))
+    }
+
+    // MARK: What is sent again
+
+    @Test(
+        "After a whole answer only what is safe is asked for once more, whatever may be sent twice",
+        arguments: [HTTPMethod.get, .head, .options, .trace, .put, .delete, .post, .patch], [false, true])
+    func completed(method: HTTPMethod, isDeclared: Bool) {
+        let again = Policy.Decision.reconnect(after: .seconds(3), lastEventID: nil)
+        for state in [SendState.unprocessed, .answered] {
+            let sent = Policy.Sent(method, isDeclaredIdempotent: isDeclared, state)
+            #expect(decide(.completed, of: sent) == (method.isSafe ? again : .stop))
+        }
+    }
+
+    @Test(
+        "After a break a request is sent again that is idempotent, is declared so, or was provably not processed",
+        arguments: [
+            (.get, false, .answered, true), (.put, false, .answered, true), (.delete, false, .maybeProcessed, true),
+            (.post, false, .answered, false), (.patch, false, .maybeProcessed, false), (.post, true, .answered, true),
+            (.post, false, .unprocessed, true), (.post, false, .unsent, true),
+        ] as [(HTTPMethod, Bool, SendState, Bool)])
+    func broken(method: HTTPMethod, isDeclared: Bool, state: SendState, isAgain: Bool) {
+        let sent = Policy.Sent(method, isDeclaredIdempotent: isDeclared, state)
+        let decision = decide(.failed(.connectionLost), of: sent)
+        guard case .reconnect = decision else {
+            #expect(!isAgain && decision == .fail(.mayHaveBeenProcessed))
+            return
+        }
+        #expect(isAgain)
+        // What else there is to say goes first.
+        #expect(decide(.failed(.cancelled), of: sent) == .stop && decide(.status(204), of: sent) == .stop)
+        #expect(decide(.failed(.requestBody), of: sent) == .fail(.futile(.requestBody)))
+    }
+
+    @Test("A request was answered unless it is said how far it has come, and nothing says that it may be sent twice")
+    func sentByDefault() {
+        #expect(Policy.Sent(.post) == Policy.Sent(.post, isDeclaredIdempotent: false, .answered))
+    }
+
+    @Test("Who wants one connection gets no other, and hears why it ended")
+    func never() {
+        #expect(Policy().isAllowed && !Policy.never.isAllowed && Policy.never == Policy(isAllowed: false))
+        #expect(decide(.completed, .never) == .stop)
+        #expect(decide(.failed(.connectionLost), .never) == .fail(.notAllowed))
+        #expect(decide(.failed(.connectionLost), of: .init(.post, .unsent), .never) == .fail(.notAllowed))
+        #expect(decide(.failed(.cancelled), .never) == .stop && decide(.status(500), .never) == .fail(.status(500)))
     }
 
     @Test(

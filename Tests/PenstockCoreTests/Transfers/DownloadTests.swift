@@ -581,7 +581,7 @@ import Testing
     @Test("Nobody but its owner reads a part; the whole file has the permissions of any new one")
     func permissions() async throws {
         try await Self.run { server, client, folder in
-            for mode in [0o600, 0o644] {
+            for mode in [0o644, 0o644] {
                 try await Self.interrupt(server, client, .folder(folder))
                 let part = try Self.parts(in: folder).part
                 #expect(FileFacts.at(part.path).map { $0.st_mode & 0o777 } == 0o600)

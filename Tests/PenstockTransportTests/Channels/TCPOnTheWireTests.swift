@@ -306,6 +306,33 @@ struct TCPOnTheWireTests {
         }
     }
 
+    @Test(
+        "Over TLS the frames end where TLS says so; a socket that just ends is a loss behind what came",
+        .covers("H5"), arguments: TransportUnderTest.withChannels, [true, false])
+    func endsOfTLS(transport: TransportUnderTest, isAnnounced: Bool) async throws {
+        let authority = try TestCertificateAuthority()
+        // A server of HTTP says goodbye or not, as it is told.
+        let server = try LoopbackServer(.init(tls: .init(try authority.issue()))) { _ in
+            .raw(Data("one\ntwo\n".utf8), ending: isAnnounced ? .close : .drop)
+        }
+        try await Shop.run(transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }) {
+            server, client in
+            let channel = client.tcp(
+                "127.0.0.1", port: server.url.port, codec: LineCodec(endsWithCRLF: true), isSecure: true)
+            for line in ["GET / HTTP/1.1", "Host: a", ""] { try await channel.send(line) }
+            var seen: [String] = []
+            var thrown: APIError?
+            do throws(APIError) {
+                for try await line in channel.messages { seen.append(line) }
+            } catch {
+                thrown = error
+            }
+            #expect(seen == ["one", "two"])
+            #expect(thrown?.kind == (isAnnounced ? nil : .transport(.connectionLost)))
+            #expect(client.callCount == 0)
+        }
+    }
+
     @Test("Frames before one that the codec refuses are answered first", arguments: TransportUnderTest.withChannels)
     func answersBeforeBroken(transport: TransportUnderTest) async throws {
         let answers = Locked<[String]>([])

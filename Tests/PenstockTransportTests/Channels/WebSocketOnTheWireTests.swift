@@ -242,6 +242,36 @@ struct WebSocketOnTheWireTests {
         }
     }
 
+    @Test(
+        "A WebSocket over TLS whose socket just ends is abnormal, and one that has said goodbye has ended well",
+        arguments: TransportUnderTest.withChannels, [true, false])
+    func endsOfWebSocket(transport: TransportUnderTest, hasGoodbye: Bool) async throws {
+        let authority = try TestCertificateAuthority()
+        let server = try LoopbackServer(.init(tls: .init(try authority.issue()))) { request in
+            .webSocket(request) { socket in
+                socket.send(.text("one"))
+                guard hasGoodbye else { return }
+                socket.close()
+                while socket.receive() != nil {}
+            }
+            .ending(.drop)
+        }
+        try await Shop.run(transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }) {
+            _, client in
+            let socket = client.webSocket("/")
+            var seen: [String?] = []
+            var thrown: APIError?
+            do throws(APIError) {
+                for try await message in socket.messages { seen.append(message.text) }
+            } catch {
+                thrown = error
+            }
+            #expect(seen == ["one"])
+            #expect(thrown?.kind == (hasGoodbye ? nil : .transport(.connectionLost)))
+            #expect(socket.closedBy?.code == (hasGoodbye ? .normal : .abnormal))
+        }
+    }
+
     @Test("Plain http is refused unless it is allowed", arguments: TransportUnderTest.withChannels)
     func cleartext(transport: TransportUnderTest) async throws {
         try await run(transport, { $0.echo() }) { server, client in

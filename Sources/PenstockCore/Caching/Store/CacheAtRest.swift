@@ -39,8 +39,9 @@ package struct CacheAtRest: Sendable {
     package func url(_ url: String) -> String {
         guard SecretHint.stands(in: url), !url.utf8.contains(UInt8(ascii: "#")) else { return url }
         let end = url.utf8.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
+        let path = SecretHint.path(of: url)
         // As ``HTTPURL`` prints itself: the name of a file may be long and random.
-        let place = RedactedText.make(of: String(url[..<end]), byShape: false)
+        let place = [url[..<path], url[path..<end]].map { RedactedText.make(of: String($0), byShape: false) }.joined()
         let query = url[end...].isEmpty ? "" : "?" + Redaction.query(String(url[end...].dropFirst()))
         return place + query == url ? url : "\(place)\(query)#\(digest("url", url))"
     }
@@ -81,56 +82,5 @@ extension CachedResponse {
             key: key, variant: variant, status: status, fields: fields, version: version, requestTime: requestTime,
             responseTime: responseTime, bodyLength: bodyLength, part: part, tags: tags, appTTL: appTTL,
             appMaxStale: appMaxStale, isInvalidated: isInvalidated)
-    }
-}
-
-/// Whether a URL has to be looked at as a whole, since each look-up asks: no word is copied and no pattern tried on the way of
-/// the many that have nothing to hide. What it passes over has no secret; what it does not may have none either.
-enum SecretHint {
-    static func stands(in url: String) -> Bool {
-        let bytes = url.utf8
-        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
-        if isSuspectPath(bytes[..<mark]) { return true }
-        guard mark != bytes.endIndex else { return false }
-        var rest = bytes[bytes.index(after: mark)...]
-        while true {
-            let pair = rest.prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") }
-            if isSuspect(pair) { return true }
-            rest = rest[pair.endIndex...]
-            guard !rest.isEmpty else { return false }
-            rest = rest.dropFirst()
-        }
-    }
-
-    /// User information, a parameter such as `;jsessionid=…`, or the beginning of a JSON Web Token.
-    private static func isSuspectPath(_ bytes: Substring.UTF8View) -> Bool {
-        var last: (UInt8, UInt8) = (0, 0)
-        for byte in bytes {
-            if byte == UInt8(ascii: "=") || byte == UInt8(ascii: "@") { return true }
-            if last == (UInt8(ascii: "e"), UInt8(ascii: "y")), byte == UInt8(ascii: "J") { return true }
-            last = (last.1, byte)
-        }
-        return false
-    }
-
-    private static func isSuspect(_ pair: Substring.UTF8View) -> Bool {
-        let name = pair.prefix { $0 != UInt8(ascii: "=") }
-        let value = pair[name.endIndex...].dropFirst()
-        let shown = name.endIndex == pair.endIndex ? name : value
-        if SecretShape.mayBeToken(Substring(shown)) || shown.contains(where: RedactedText.isOfReference) { return true }
-        return !value.isEmpty && isSecret(String(Substring(name)))
-    }
-
-    /// What was found out about names. Few are ever used.
-    private static let known = Locked<[String: Bool]>([:])
-
-    private static func isSecret(_ name: String) -> Bool {
-        if let answer = known.withLock({ $0[name] }) { return answer }
-        let answer = Redaction.isSecret(parameter: name)
-        known.withLock { known in
-            if known.count >= 512 { known.removeAll() }
-            known[name] = answer
-        }
-        return answer
     }
 }

@@ -4,7 +4,7 @@ public struct CacheVariant: Hashable, Sendable {
     public struct Selector: Hashable, Sendable {
         /// Lower-case.
         public let name: String
-        /// The field's value, normalised, and as a keyed digest where it is a credential; `nil` when the request had no such field, which
+        /// The field's value, normalised, and as a keyed digest where ``Redaction`` would hide something of it; `nil` when the request had no such field, which
         /// is not the same as an empty one.
         public let value: String?
 
@@ -68,11 +68,15 @@ extension CacheVariant {
     /// needed to tell it.
     static func needsKey(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
         response.contains(.vary)
-            && names(response).contains { SelectorValue.isSecret($0) && request.contains(HTTPFieldName($0)) }
+            && names(response).contains { SelectorValue.isSecret($0, in: request) }
     }
 
     /// Whether it was chosen by a credential, so that the key of the digests is needed to tell what it matches.
-    var holdsDigest: Bool { selectors.contains { $0.value != nil && SelectorValue.isSecret($0.name) } }
+    var holdsDigest: Bool {
+        selectors.contains { selector in
+            selector.value.map { SelectorValue.isSecret(selector.name) || SelectorValue.isDigest($0) } ?? false
+        }
+    }
 
     /// Whether `request` has the nominated fields with the same values. A field it lacks matches only one that was
     /// lacking.
@@ -122,10 +126,26 @@ enum SelectorValue {
         }
     }
 
-    /// Whether what is stored of a field of this name is a digest, which tells equal from unequal and no more.
+    /// Whether what is stored of a field of this name is a digest, which tells equal from unequal and no more, whatever its value.
     static func isSecret(_ name: String) -> Bool {
         !plain.contains(name) && Redaction.isSecret(HTTPFieldName(name))
     }
+
+    /// Whether a request has a field of this name, of which a digest would be stored.
+    static func isSecret(_ name: String, in request: HTTPFields) -> Bool {
+        let lines = request.values(of: HTTPFieldName(name))
+        return !lines.isEmpty && (isSecret(name) || isSecret(normalised(lines, of: name), of: name))
+    }
+
+    /// Whether something of a value would be hidden, so that a digest of it is stored, whatever the name says.
+    private static func isSecret(_ value: String, of name: String) -> Bool {
+        Redaction.hides(value, in: HTTPFieldName(name))
+    }
+
+    private static let mark = "keyed "
+
+    /// Whether a stored value stands for one that is a secret by itself.
+    static func isDigest(_ value: String) -> Bool { value.hasPrefix(mark) }
 
     /// Fields that `Vary` mostly names, and that carry no credentials: known without a look at the name's parts.
     private static let plain: Set = [
@@ -136,13 +156,17 @@ enum SelectorValue {
     static func of(_ name: String, in request: HTTPFields, _ digests: CredentialDigests) -> SelectorValue {
         let lines = request.values(of: HTTPFieldName(name))
         guard !lines.isEmpty else { return .absent }
-        let isSecret = isSecret(name)
-        if lines.count == 1, !isSecret, lines[0].utf8.allSatisfy(isPlain) { return .known(lines[0]) }
+        let joined = normalised(lines, of: name)
+        if isSecret(name) { return digests.digest(of: joined, in: name).map(SelectorValue.known) ?? .locked }
+        guard isSecret(joined, of: name) else { return .known(joined) }
+        return digests.digest(of: joined, in: name).map { .known(mark + $0) } ?? .locked
+    }
+
+    private static func normalised(_ lines: [String], of name: String) -> String {
+        if lines.count == 1, lines[0].utf8.allSatisfy(isPlain) { return lines[0] }
         let members = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
         let ordered = name == "accept-language" ? LanguagePreference.sorted(members) : members
-        let joined = ordered.joined(separator: ",")
-        guard isSecret else { return .known(joined) }
-        return digests.digest(of: joined, in: name).map(SelectorValue.known) ?? .locked
+        return ordered.joined(separator: ",")
     }
 
     /// Whether the byte needs no normalising: a value of such bytes alone has no space, comma, parameter or capital.

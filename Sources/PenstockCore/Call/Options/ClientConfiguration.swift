@@ -30,8 +30,8 @@ public struct ClientConfiguration: Sendable {
     /// shared. Empty, as by default, while nobody is signed in.
     ///
     /// While it is empty the cache goes by the credentials that it sees: what was answered to one set of them
-    /// (`Authorization`, `Cookie`, every field and parameter that ``Redaction`` takes for a secret) is found with
-    /// just that set again. What a stage below the cache adds, such as an attempt interceptor or a signer, cannot
+    /// (`Authorization`, `Cookie`, every field in which ``Redaction`` hides something, that is a UUID, or that is named after a
+    /// user, an account, a login, a tenant or a device) is found with just that set again. What a stage below the cache adds, such as an attempt interceptor or a signer, cannot
     /// be seen there: what came of such a request is not stored. Setting the identity is better in both cases.
     public var identity: @Sendable () -> String {
         didSet { setsIdentity = true }

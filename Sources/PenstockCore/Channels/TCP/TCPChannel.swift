@@ -51,7 +51,8 @@ public struct TCPOptions<Frame: Sendable>: Sendable {
 /// for try await text in line.messages { print(text) }
 /// ```
 ///
-/// The frames end when the other end closes between two of them; within one, they throw ``APIError/Kind/transport(_:)`` with a
+/// The frames end when the other end closes between two of them, over TLS by saying so (`close_notify`, RFC 8446 §6.1): a socket that just
+/// ends may have been cut off by anybody, and counts as a loss. Within a frame they throw ``APIError/Kind/transport(_:)`` with a
 /// ``FrameError`` as its `underlying`, as they do for bytes that the codec refuses.
 public final class TCPChannel<Codec: FrameCodec>: Channel {
     public typealias Message = Codec.Frame

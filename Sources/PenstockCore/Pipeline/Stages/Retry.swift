@@ -61,6 +61,8 @@ final class RetryAttempt: Sendable {
     private let call: CallContext
     private let stage: Retry
     private let leave: OriginTable.Leave
+    /// `nil` where it is no probe.
+    private let probe: Probe?
     private let started: Duration
 
     /// - Throws: ``APIError/Kind/unavailable(reason:)`` where the origin is to be left alone.
@@ -75,6 +77,8 @@ final class RetryAttempt: Sendable {
         self.call = call
         self.stage = stage
         started = call.time.now()
+        probe = Probe.of(leave, to: request.url.origin, stage)
+        if let probe { call.state.withLock { $0.probe = probe } }
     }
 
     /// The one that follows.
@@ -164,8 +168,7 @@ final class RetryAttempt: Sendable {
     /// - Throws: the error, when this attempt is the last.
     @inline(never)
     func pause(after error: APIError) throws(APIError) -> Duration {
-        let health = error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown
-        record(error.sendState == .answered ? .answered(health) : .failed(health), nil)
+        record(Self.outcome(of: error), (error.underlying as? TransportError)?.timings.responseStart)
         let known = decided()
         // What did not come from the transport was refused on this side, and would be again.
         guard error.stage == .transport, let state = error.sendState, !call.isCancelled else { throw error }
@@ -178,6 +181,16 @@ final class RetryAttempt: Sendable {
         }
     }
 
+    /// What an attempt that failed says of the server. Where it was given up on this side after an answer had begun to come, the status of
+    /// that says it; where that is not known, nothing does.
+    static func outcome(of error: APIError) -> OriginTable.Outcome {
+        let health = error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown
+        guard error.sendState == .answered else { return .failed(health) }
+        if health != .unknown { return .answered(health) }
+        if case .httpStatus(let status) = error.kind { return .answered(.init(status: status)) }
+        return error.response.map { .answered(.init(status: $0.status)) } ?? .failed(.unknown)
+    }
+
     private func tell(_ wait: Duration, _ reason: RetryReason) {
         call.emit(
             .retried(after: wait, reason: reason, budgetLeft: stage.origins.budgetLeft(for: request.url.origin)))
@@ -188,6 +201,8 @@ final class RetryAttempt: Sendable {
     private func record(_ outcome: OriginTable.Outcome, _ head: Duration?) {
         let origin = request.url.origin
         let took = head ?? call.time.now() - started
+        if probe != nil { call.state.withLock { $0.probe = nil } }
+        guard let leave = probe.map({ $0.ended() }) ?? leave else { return }
         let change = stage.origins.record(outcome, of: leave, to: origin, took: took, drawing: stage.random.next)
         if let change { call.emit(.circuitChanged(origin, change)) }
     }

@@ -20,12 +20,19 @@ struct TransportStage: Stage {
     ]
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
-        if call.control.isSuspended { try await call.untilResumed() }
+        if call.control.isSuspended { try await untilResumed(request, call) }
         let exchange = try makeExchange(request, call, next.discards)
         let started = call.time.date()
         call.open(exchange.request, at: started)
         if isBelowAppCode { return try await sendAlone(exchange, call, started) }
         return try await send(exchange, call, started)
+    }
+
+    @inline(never)
+    private func untilResumed(_ request: HTTPRequest, _ call: CallContext) async throws(APIError) {
+        call.giveProbeBack()
+        try await call.untilResumed()
+        try call.renewProbe(for: request, at: Self.name)
     }
 
     @inline(__always)
@@ -238,9 +245,12 @@ struct TransportStage: Stage {
 extension APIError {
     /// What a transport's failure is to the caller.
     init(_ error: TransportError, request: HTTPRequest) {
+        // Content that came from the cache has no connection that could break.
+        let isOfCache = error.underlying is StoredContentGone
         self.init(
-            Kind(error.kind), stage: .transport, debugMessage: error.message, request: request,
-            response: error.partialResponse, sendState: error.sendState, underlying: error)
+            isOfCache ? .cacheMiss : Kind(error.kind), stage: isOfCache ? .cache : .transport,
+            debugMessage: error.message, request: request, response: error.partialResponse,
+            sendState: error.sendState, underlying: error)
     }
 }
 

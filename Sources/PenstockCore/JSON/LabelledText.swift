@@ -1,0 +1,201 @@
+import Foundation
+
+/// JSON in a text, whole or cut off, without the values that are secret because of what stands beside them, as ``LabelScope`` says. Texts
+/// in it that are JSON themselves are read as well. The members whose own names say that they are secret are left to ``RedactedText``.
+///
+/// It is read sign by sign and builds no tree, so that what is broken is read too, in a time that grows with its length alone.
+struct LabelledText {
+    private struct Place {
+        enum Kind {
+            /// A text without its quotes.
+            case text
+            /// A number, or a word such as `true`, which tells nothing.
+            case word
+            /// A list or an object, the quotes in which have so many backslashes before them.
+            case brackets(Int)
+        }
+
+        let kind: Kind
+        let start: String.Index
+        /// That of the bracket, for what stands between two.
+        let end: String.Index
+    }
+
+    /// How often JSON is looked for in a text of JSON.
+    private static let deepest = 4
+    /// How deep lists and objects are told apart. Nobody writes deeper ones, and each costs memory.
+    private static let deepestLevel = 512
+
+    private let text: Substring.UTF8View
+    private let depth: Int
+    private var rest: Substring.UTF8View
+    private var levels: [LabelScope<Place>] = []
+    /// Whether the next text is the name of a member.
+    private var isName = false
+    /// How many backslashes the last quote had before it.
+    private var backslashes = 0
+    private var secrets: [Place] = []
+    /// Texts of JSON, with what of them may be shown.
+    private var texts: [(place: Place, shown: [UInt8])] = []
+
+    /// - Returns: `nil` where nothing of it changes.
+    static func make(of text: String, depth: Int = 0) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "\"")), text.utf8.contains(where: isOpening) else { return nil }
+        var labelled = LabelledText(text.utf8[...], depth)
+        labelled.read()
+        return labelled.replaced()
+    }
+
+    private init(_ text: Substring.UTF8View, _ depth: Int) {
+        (self.text, rest, self.depth) = (text, text, depth)
+    }
+
+    private static func isOpening(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }
+
+    private mutating func read() {
+        while true {
+            if levels.isEmpty { rest = rest.drop { !Self.isOpening($0) } }
+            guard let byte = rest.first else { break }
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): readText()
+            case _ where LabelledValues.isOfWord(byte): readWord()
+            default:
+                readSign(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        while !levels.isEmpty { end() }
+    }
+
+    private mutating func readSign(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            let bracket = rest.prefix(1)
+            let isObject = byte == UInt8(ascii: "{")
+            guard levels.count < Self.deepestLevel else { return }
+            let inner = LabelScope<Place>(isObject: isObject, in: levels.last)
+            note(Place(kind: .brackets(backslashes), start: bracket.startIndex, end: bracket.endIndex))
+            levels.append(inner)
+            isName = isObject
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): end()
+        case UInt8(ascii: ","): isName = levels.last?.isObject ?? false
+        default: break
+        }
+    }
+
+    private mutating func readWord() {
+        let word = rest.prefix(while: LabelledValues.isOfWord)
+        note(Place(kind: .word, start: word.startIndex, end: word.endIndex))
+        rest = rest[word.endIndex...]
+    }
+
+    private mutating func note(_ place: Place) {
+        guard let last = levels.indices.last else { return }
+        levels[last].note(place)
+    }
+
+    private mutating func end() {
+        guard let level = levels.popLast() else { return }
+        secrets += level.secrets
+        if let outer = levels.indices.last { levels[outer].take(level) }
+    }
+
+    /// Reads a text, which has as many backslashes before its quotes as it is escaped.
+    private mutating func readText() {
+        let count = rest.prefix { $0 == UInt8(ascii: "\\") }.count
+        rest = rest.dropFirst(count)
+        guard rest.first == UInt8(ascii: "\"") else { return }
+        backslashes = count
+        let content = QuotedText.content(rest.dropFirst(), count)
+        rest = rest[content.endIndex...].drop { $0 == UInt8(ascii: "\\") }.dropFirst()
+        take(content)
+    }
+
+    private mutating func take(_ content: Substring.UTF8View) {
+        guard let last = levels.indices.last else { return }
+        let isLong = content.count > SecretName.longest
+        let text = isLong ? String(decoding: content, as: UTF8.self) : JSONMember.unescaped(content)
+        guard !isName else {
+            levels[last].take(name: text)
+            isName = false
+            return
+        }
+        let place = Place(kind: .text, start: content.startIndex, end: content.endIndex)
+        levels[last].take(text, at: place)
+        guard backslashes == 0, depth < Self.deepest, content.contains(UInt8(ascii: "\\")),
+            let shown = Self.make(of: Self.unescaped(content), depth: depth + 1)
+        else { return }
+        texts.append((place, Array(RedactedJSON.encoded(shown).dropFirst().dropLast())))
+    }
+
+    private static func unescaped(_ content: Substring.UTF8View) -> String {
+        let quote = [UInt8(ascii: "\"")]
+        let text = (quote + content + quote).withUnsafeBytes { bytes in
+            var position = 0
+            return try? JSONStringParser.parse(bytes, at: &position)
+        }
+        return text ?? JSONMember.unescaped(content)
+    }
+
+    private func replaced() -> String? {
+        // What is secret as a whole goes before what stands in it.
+        let found = (secrets.map { ($0, [UInt8]?.none) } + texts.map { ($0.place, $0.shown) }).enumerated().sorted {
+            ($0.element.0.start, $0.offset) < ($1.element.0.start, $1.offset)
+        }
+        var (output, copied) = ([UInt8](), text.startIndex)
+        for (place, shown) in found.map(\.element) where place.start >= copied {
+            output += text[copied..<place.start]
+            if let shown {
+                output += shown
+                copied = place.end
+            } else {
+                copied = hide(place, &output)
+            }
+        }
+        return copied == text.startIndex ? nil : String(decoding: output + text[copied...], as: UTF8.self)
+    }
+
+    /// Writes what may be shown of a secret: texts become the mark and numbers 0, so that what is JSON stays it.
+    ///
+    /// - Returns: where the secret ends.
+    private func hide(_ place: Place, _ output: inout [UInt8]) -> String.Index {
+        switch place.kind {
+        case .text: output += Redaction.mark.utf8
+        case .word: output += Self.hidden(text[place.start..<place.end])
+        case .brackets(let backslashes):
+            let inner = JSONMember.nested(text[place.start...], backslashes)
+            hide(inner, &output)
+            return inner.endIndex
+        }
+        return place.end
+    }
+
+    private func hide(_ inner: Substring.UTF8View, _ output: inout [UInt8]) {
+        var rest = inner
+        while let byte = rest.first {
+            let backslashes = rest.prefix { $0 == UInt8(ascii: "\\") }.count
+            if rest.dropFirst(backslashes).first == UInt8(ascii: "\"") {
+                let opening = rest.prefix(backslashes + 1)
+                let content = QuotedText.content(rest[opening.endIndex...], backslashes)
+                rest = rest[content.endIndex...]
+                let isName = rest.dropFirst(backslashes + 1).drop { $0 <= 0x20 }.first == UInt8(ascii: ":")
+                output += opening
+                output += isName ? Array(content) : Array(Redaction.mark.utf8)
+                output += rest.prefix(backslashes + 1)
+                rest = rest.dropFirst(backslashes + 1)
+            } else if LabelledValues.isOfWord(byte) {
+                let word = rest.prefix(while: LabelledValues.isOfWord)
+                output += Self.hidden(word)
+                rest = rest[word.endIndex...]
+            } else {
+                output += rest.prefix(max(1, backslashes))
+                rest = rest.dropFirst(max(1, backslashes))
+            }
+        }
+    }
+
+    /// A number, or a word that is none, as it may be shown.
+    private static func hidden(_ word: Substring.UTF8View) -> [UInt8] {
+        word.contains(where: SecretName.isDigit) ? [UInt8(ascii: "0")] : Array(word)
+    }
+}
