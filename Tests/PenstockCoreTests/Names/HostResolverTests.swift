@@ -239,6 +239,27 @@ import Testing
         #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
     }
 
+    @Test
+    func `failures that come together count as one, and a source that failed is asked to the moment its rest is over`()
+        async
+    {
+        let (clock, failing) = (TestClock(), Source(nil, isOpen: false))
+        let resolver = HostResolver([failing], patience: .seconds(1_000_000), time: clock.timeSource)
+        async let first = resolver.addresses(of: "a.example", port: 443)
+        async let second = resolver.addresses(of: "b.example", port: 443)
+        await failing.asked.wait { $0 == 2 }
+        failing.open()
+        _ = await (first, second)
+        for (number, rest) in [30, 60, 120, 240, 480, 600, 600].enumerated() {
+            clock.advance(by: .seconds(rest) - .nanoseconds(1))
+            _ = await resolver.addresses(of: "early\(number).example", port: 443)
+            #expect(failing.count == number + 2)
+            clock.advance(by: .nanoseconds(1))
+            _ = await resolver.addresses(of: "late\(number).example", port: 443)
+            #expect(failing.count == number + 3)
+        }
+    }
+
     @Test func `a source that failed rests, and one that knows nothing does not`() async {
         let clock = TestClock()
         let (failing, empty) = (Source(nil), Source(HostAnswer([])))
