@@ -262,6 +262,39 @@ private struct Urgencies: Sendable {
     }
 }
 
+extension APIError {
+    /// Whether the error of an exchange is that of each call which waits for it, where all of them have sent the same: how long
+    /// another call has left is not what this one has. The other time-outs are the same for all of them, and say of the server that
+    /// it does not answer.
+    var isOfEqualRequests: Bool {
+        switch kind {
+        case .timeout(.total), .cancelled, .dropped: false
+        default: true
+        }
+    }
+
+    /// The same where the requests may differ, as those may that wait for one load of the cache: it is what came of the exchange
+    /// itself. What the request did wrong, and what the app's own code or the credential said about it, is its call's own.
+    var isOfTheExchange: Bool {
+        switch kind {
+        case .timeout(.total), .transport(.requestBody): false
+        case .unreachable, .timeout, .tls, .transport, .limitExceeded, .unavailable, .httpStatus:
+            Self.stagesOfTheExchange.contains(stage)
+        case .decryption: stage == .seal
+        default: false
+        }
+    }
+
+    /// Where it is found out what became of an exchange. An error of an app's interceptor names another one.
+    private static let stagesOfTheExchange: Set<StageName> = [.retry, .admission, .transport]
+}
+
+/// How many exchanges a call waits for in turn, each of which failed by what is its leader's own, before it sends by itself. One new
+/// leader for all who wait, and not an exchange for each; yet none waits for everybody else's mistakes.
+enum SharedLeaders {
+    static let most = 4
+}
+
 /// The exchanges under way that calls may share.
 final class SharedExchanges<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     private let exchanges = Locked<[Key: SharedExchange<Key, Note>]>([:])

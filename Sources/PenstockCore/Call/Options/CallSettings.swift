@@ -107,17 +107,6 @@ public struct CallSettings: Sendable {
     }
 }
 
-extension APIError {
-    /// Whether the error of a shared exchange is that of each call which waits for it: how long another call has left is not what this
-    /// one has. The other time-outs are the same for all of them, and say of the server that it does not answer.
-    var isOfSharedExchange: Bool {
-        switch kind {
-        case .timeout(.total), .cancelled, .dropped: false
-        default: true
-        }
-    }
-}
-
 /// The base URL of one call, as it was written.
 struct BaseURL: Sendable {
     let text: String

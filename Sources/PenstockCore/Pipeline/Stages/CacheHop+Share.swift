@@ -72,11 +72,11 @@ final class CacheLane: Sendable {}
 /// Lets calls that ask for the same wait for one exchange.
 extension CacheHop {
     /// Whether other calls may wait for the answer: to validations, and to what is loaded because nothing fresh was stored. A policy that
-    /// always asks the server wants an answer of its own.
+    /// always asks the server wants an answer of its own, and what breaks HTTP's grammar gets none.
     @inline(never)
     func isShareable(_ sent: Boxed<CacheExchange>) -> Bool {
         guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended,
-            query.policy.mode != .reload
+            query.policy.mode != .reload, sent.value.request.fields.rejected.isEmpty
         else { return false }
         switch sent.value.purpose {
         case .load: return query.policy.mode == .http && query.bypass == nil
@@ -88,6 +88,27 @@ extension CacheHop {
     /// - Returns: `nil` when the call must send a request of its own.
     @inline(never)
     func shared(_ sent: Boxed<CacheExchange>) async throws(APIError) -> Exchange? {
+        for _ in 0..<SharedLeaders.most {
+            let (load, leads) = share(sent)
+            switch await load.outcome(for: call, leads: leads, in: access.exchanges) {
+            case nil:
+                try call.checkGoesOn(at: .cache)
+                throw APIError(.cancelled, stage: .cache)
+            case .success(let exchange):
+                await unlockDigests(for: exchange.response.fields)
+                let answer = CacheAnswer(exchange, to: sent, at: load.note.time, ticket, in: load.note, leads: leads)
+                return leads || fits(answer, load.request) ? try await receive(answer) : nil
+            case .failure(let error):
+                if leads || error.isOfTheExchange { return try await failed(error, sent) }
+            }
+        }
+        return nil
+    }
+
+    /// The exchange to wait for, and whether it is the call's own.
+    private func share(
+        _ sent: Boxed<CacheExchange>
+    ) -> (load: SharedExchange<CachePurpose, CacheLoad>, leads: Bool) {
         let purpose = CachePurpose(query.key, sent.value.request.fields, lane, call.isolation)
         let (load, leads) = access.exchanges.exchange(for: purpose, where: { isUsable($0.note) }) {
             SharedExchange(purpose, sent.value.request, for: call, CacheLoad(call, ticket))
@@ -98,17 +119,7 @@ extension CacheHop {
             load.raise(for: call)
             tellOfJoining(sent)
         }
-        switch await load.outcome(for: call, leads: leads, in: access.exchanges) {
-        case nil:
-            try call.checkGoesOn(at: .cache)
-            throw APIError(.cancelled, stage: .cache)
-        case .success(let exchange):
-            await unlockDigests(for: exchange.response.fields)
-            let answer = CacheAnswer(exchange, to: sent, at: load.note.time, ticket, in: load.note, leads: leads)
-            return leads || fits(answer, load.request) ? try await receive(answer) : nil
-        case .failure(let error):
-            return leads || error.isOfSharedExchange ? try await failed(error, sent) : nil
-        }
+        return (load, leads)
     }
 
     private func tellOfJoining(_ sent: Boxed<CacheExchange>) {

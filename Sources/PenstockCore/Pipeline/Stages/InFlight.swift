@@ -37,6 +37,26 @@ struct InFlight: Stage {
     ) async throws(APIError) -> Exchange {
         // Content that is handed over as it comes has one reader, and what is suspended holds nobody up.
         guard let identity, !call.streams, !call.control.isSuspended else { return try await next(request) }
+        for _ in 0..<SharedLeaders.most {
+            let (shared, leads) = share(identity, request, call, next)
+            switch await shared.outcome(for: call, leads: leads, in: flights.exchanges) {
+            case nil:
+                try call.checkGoesOn(at: Self.name)
+                throw APIError(.cancelled, stage: Self.name)
+            case .success(var exchange):
+                exchange.remains.isJoined = !leads
+                return exchange
+            case .failure(let error):
+                if leads || error.isOfEqualRequests { throw error }
+            }
+        }
+        return try await next(request)
+    }
+
+    /// The exchange to wait for, and whether it is the call's own.
+    private func share(
+        _ identity: RequestIdentity, _ request: HTTPRequest, _ call: CallContext, _ next: Next
+    ) -> (exchange: SharedExchange<RequestIdentity, CallSettings>, leads: Bool) {
         let (shared, leads) = flights.exchanges.exchange(for: identity, where: { Self.isUsable($0.note, for: call) }) {
             SharedExchange(identity, request, for: call, call.settings, tellsNews: true)
         }
@@ -46,17 +66,7 @@ struct InFlight: Stage {
             shared.raise(for: call)
             call.emit(.inFlightDecided(.joined(shared.leader)))
         }
-        switch await shared.outcome(for: call, leads: leads, in: flights.exchanges) {
-        case nil:
-            try call.checkGoesOn(at: Self.name)
-            throw APIError(.cancelled, stage: Self.name)
-        case .success(var exchange):
-            exchange.remains.isJoined = !leads
-            return exchange
-        case .failure(let error):
-            guard leads || error.isOfSharedExchange else { return try await next(request) }
-            throw error
-        }
+        return (shared, leads)
     }
 
     /// The cache stands below, so that its policy decides on the exchange as well.
@@ -91,8 +101,10 @@ struct RequestIdentity: Hashable, Sendable {
         "X-B3-SpanId", "X-B3-ParentSpanId", "X-B3-Sampled",
     ]
 
-    /// - Returns: `nil` for content that cannot be compared: files and streams.
+    /// - Returns: `nil` for content that cannot be compared: files and streams; and for a request that breaks HTTP's grammar, which
+    ///   is never sent and must not fail another one.
     init?(_ request: HTTPRequest, _ call: CallContext, _ lane: CacheLane, session: Int) {
+        guard request.fields.rejected.isEmpty else { return nil }
         switch request.body.source {
         case .none: content = ""
         case .bytes(let data): content = SHA256.hex(data)
