@@ -9,8 +9,10 @@ import PenstockCore
 /// - What was removed or invalidated stays so: such a change is on the disk when it returns. What was stored may be lost
 ///   when the power is cut within seconds.
 /// - A cache that is damaged, or that a later version wrote, is set aside and a new one is begun. A file that is neither a
-///   cache nor empty is left as it is. Such a file, and one that is full, locked, write-protected or unreadable, is a miss.
+///   cache nor empty is left as it is. Such a file, and one that is locked, write-protected or unreadable, is a miss.
 ///   ``SQLiteCacheConfiguration/onEvent`` tells, and ``open()`` says it in advance.
+/// - Where the disk is full, what was used least recently makes room for what comes, a little of it for each; what finds no room
+///   then is not stored.
 /// - Several processes may share the file.
 /// - Only their owner may read the files.
 /// - After a user's responses are removed, no byte of them is left in the file, its free pages, or its log. Where there is
@@ -21,7 +23,7 @@ import PenstockCore
 /// on a queue of the store's own, and so is every look-up on other systems, and on file systems that cannot be asked whether they
 /// have to wait (tmpfs, FUSE). Nobody waits for others for longer than 150 ms. Changes run on a second queue, many in one
 /// transaction, and wait for others no longer than ``SQLiteCacheConfiguration/patience``.
-public final class SQLiteCacheStore: SharedCacheStore {
+public final class SQLiteCacheStore: SharedCacheStore, HoldingCacheStore {
     let engine: CacheEngine
 
     /// A store on a file that is opened at the first use, or by ``open()``. Nothing is read or written here.
@@ -45,6 +47,28 @@ public final class SQLiteCacheStore: SharedCacheStore {
 
     public func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
         await look { reader, mayWait in reader.bytes(of: entry, from: offset, mayWait: mayWait) } ?? nil
+    }
+
+    package func reader(of entry: CacheEntryID) async -> (any CacheBodyReader)? {
+        switch await body(of: entry) {
+        case nil: return nil
+        case .content(let bytes): return WholeBody(bytes)
+        case .pieces(let place):
+            guard engine.holds.withLock({ $0.begin(place.number) }) else { return nil }
+            let reader = SQLiteBodyReader(place, store: self)
+            // Until it was held it may have gone.
+            return await body(of: entry) == nil ? nil : reader
+        }
+    }
+
+    /// Where a body is, or the body itself where it stands in its row; `nil` when it is no longer stored.
+    private func body(of entry: CacheEntryID) async -> CacheReader.Body? {
+        await look { reader, mayWait in reader.body(of: entry, mayWait: mayWait) } ?? nil
+    }
+
+    /// Some of a body that is held, whatever has become of its response.
+    func bytes(of place: CacheRow.BodyPlace, from offset: Int) async -> Data? {
+        await look { reader, mayWait in reader.bytes(of: place, from: offset, mayWait: mayWait) } ?? nil
     }
 
     @discardableResult

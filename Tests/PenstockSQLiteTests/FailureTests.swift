@@ -32,6 +32,52 @@ struct FailureTests {
         await rig.store.close()
     }
 
+    /// Has the file grow no more.
+    private static func fill(_ rig: Rig) async throws {
+        let isFilled = await rig.store.change { database throws(SQLiteError) in
+            let pages = try database.connection.number("PRAGMA page_count") ?? 0
+            let free = try database.connection.number("PRAGMA freelist_count") ?? 0
+            _ = try database.connection.number("PRAGMA max_page_count=\(pages)")
+            return free == 0
+        }
+        #expect(isFilled == true, "there is room in the file")
+    }
+
+    @Test("Where there is no room, a few of those that were used least recently make it, and what was set aside")
+    func makesRoom() async throws {
+        let folder = try Folder()
+        try Sample.damaged(Data("damaged".utf8)).write(to: folder.file)
+        let rig = try Rig(folder)
+        for index in 0..<20 { try await rig.put("/\(index)", seed: UInt64(index), count: 10_000) }
+        try await Self.fill(rig)
+        #expect(try folder.names.count > 3)
+        #expect(try await rig.seeds("/0") == [0])
+        try await rig.put("/new", seed: 77, count: 10_000)
+        #expect(try await rig.seeds("/new") == [77])
+        #expect(try await rig.seeds("/0") == [0], "it was used a moment ago")
+        #expect(try await rig.seeds("/1") == [])
+        let entries = await rig.store.statistics().entries
+        #expect((10..<20).contains(entries), "\(entries)")
+        #expect(try folder.names.count == 3)
+        #expect(rig.events.all.allSatisfy { if case .failed = $0 { false } else { true } })
+        await rig.store.close()
+    }
+
+    @Test("What finds no room by that costs no more until the file would be tried again")
+    func makesRoomOnce() async throws {
+        let rig = try Rig()
+        for index in 0..<120 { try await rig.put("/\(index)", seed: UInt64(index)) }
+        try await Self.fill(rig)
+        let full = { (event: SQLiteCacheEvent) in if case .failed(.write, .full, _) = event { true } else { false } }
+        for (wait, entries) in [(0, 88), (4_999, 88), (1, 56)] {
+            rig.clock.advance(by: .milliseconds(wait))
+            #expect(try await rig.put("/large", seed: 1, count: 200_000) == nil)
+            #expect(await rig.store.statistics().entries == entries, "after \(wait) ms")
+        }
+        #expect(rig.events.contains(full))
+        await rig.store.close()
+    }
+
     @Test("A removal that cannot be written is not forgotten: until it is made up for, nothing is found")
     func refusedRemoval() async throws {
         for code in [8, 10 | (3 << 8)] as [Int32] {

@@ -61,7 +61,8 @@ public struct APIError: Error, Sendable {
         /// There is no credential, or what there was has been refused and could not be renewed; the error that this came of is
         /// ``APIError/underlying``.
         case authentication(AuthenticationFailure)
-        /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored.
+        /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored; or what was stored is erased while it is streamed
+        /// (``StreamedResponse``).
         case cacheMiss
         /// Nothing more is sent: the server fails most of the time, or asked to be left alone for longer than the call may
         /// take. As a rule nothing was sent. An attempt that failed before is told of instead; of one that was answered there

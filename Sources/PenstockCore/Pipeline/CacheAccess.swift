@@ -238,6 +238,17 @@ extension CacheAccess {
         }
     }
 
+    /// A reader of the body of a stored response; `nil` when it is no longer there.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
+    func reader(of stored: StoredResponse, _ call: CallContext) async throws(APIError) -> (any CacheBodyReader)? {
+        if let body = stored.body { return WholeBody(body) }
+        if isPrompt { return await store.bodyReader(of: stored.entry) }
+        return try await call.interruptible(at: .cache) { [store] () async throws(APIError) in
+            await store.bodyReader(of: stored.entry)
+        }
+    }
+
     /// Asks the store for the key of the digests that stand for credentials.
     ///
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.

@@ -5,9 +5,10 @@ import Foundation
 /// It is read once, by one task: a second iteration goes on where the first stopped. Cancelling that task closes the
 /// wire, and so does letting go of the response before its end.
 ///
-/// Content that comes from a store on a disk is read from there piece by piece. Where something takes the stored response's place
-/// meanwhile, or removes it, the rest of it is gone, and reading throws as when a connection breaks off
-/// (``APIError/TransportFault/connectionLost``): ask again, from where it broke off or from the beginning.
+/// Content that comes from a store on a disk is read from there piece by piece, and the store keeps it to its end: also where a
+/// reload takes the stored response's place meanwhile, or it is removed by its key, its URL or its tags. Where it is erased instead
+/// (`clearCache(.all)`, or all that a user or an environment has), where another process that has the file replaces or removes
+/// it, or an app's own store does, the rest of it is gone, and reading throws ``APIError/Kind/cacheMiss``: ask again.
 public struct StreamedResponse: AsyncSequence, Sendable {
     /// The head; its body is empty.
     public let http: HTTPResponse

@@ -132,7 +132,7 @@ extension CacheDatabase {
 
     func remove(_ condition: Condition) throws(SQLiteError) {
         let statement = try connection.statement(
-            "DELETE FROM entry WHERE \(condition.sql) RETURNING id, size, body")
+            "DELETE FROM entry WHERE \(condition.sql) RETURNING id, size, body, identity, environment")
         defer { statement.reset() }
         try statement.bind(condition.values)
         while try statement.step() {
@@ -140,7 +140,13 @@ extension CacheDatabase {
             totals.entries &-= 1
             totals.bytes &-= statement.int(1)
             try connection.statement("DELETE FROM tag WHERE entry = ?").run(statement.int(0))
-            if statement.int(2) != 0 { try deleteChunks(of: statement.int(2)) }
+            let body = statement.int(2)
+            if body == 0 { continue }
+            guard holds.withLock({ $0.outlives(body) }) else {
+                try deleteChunks(of: body)
+                continue
+            }
+            try keep(body, statement.int(1), of: statement.int(3), in: statement.int(4))
         }
     }
 

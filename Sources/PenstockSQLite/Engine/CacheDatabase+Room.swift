@@ -29,6 +29,33 @@ extension CacheDatabase {
         mustMakeRoom = try measureUse()
     }
 
+    /// Removes what was used least recently, for something that found no room: twice as much as that takes, and a piece of a body at
+    /// least, so that what comes next finds some as well.
+    ///
+    /// - Parameter uses: the rows whose uses are yet to be written down, which takes room itself. They go last.
+    /// - Returns: whether there was anything to remove.
+    func evict(for bytes: Int64, sparing uses: [Int64] = []) throws(SQLiteError) -> Bool {
+        let (entries, enough) = (totals.entries, totals.bytes &- max(2 &* bytes, Int64(configuration.chunkBytes)))
+        for id in try leastUsed(Set(uses)).prefix(Self.step) where totals.bytes > enough { try removeRow(id) }
+        return totals.entries < entries
+    }
+
+    /// Some of the rows that were used least recently, in their order, but for those that were used since.
+    private func leastUsed(_ since: Set<Int64>) throws(SQLiteError) -> [Int64] {
+        let statement = try connection.statement("SELECT id FROM entry ORDER BY used LIMIT ?")
+        defer { statement.reset() }
+        try statement.bind(Int64(4 * Self.step), at: 1)
+        var (ids, spared) = ([Int64](), [Int64]())
+        while try statement.step() {
+            if since.contains(statement.int(0)) {
+                spared.append(statement.int(0))
+            } else {
+                ids.append(statement.int(0))
+            }
+        }
+        return ids + spared
+    }
+
     /// Counts anew what is used. Bodies under way count, but nothing is removed for the part of them that goes beyond their share of the limit:
     /// that part was left behind by somebody, and is removed by ``sweep(alive:)``.
     ///

@@ -1,7 +1,7 @@
 import Foundation
 import PenstockCore
 
-/// Bodies that are still being written: their pieces are in the file, and nothing points at them.
+/// Bodies that are still being written, or still being read: their pieces are in the file, and nothing points at them.
 extension CacheDatabase {
     /// A body that nobody has added to for so many seconds, and that nobody says is alive, is taken for left behind.
     private static let lease: Int64 = 120
@@ -42,7 +42,17 @@ extension CacheDatabase {
         return try putEntry(response, place, content: nil)
     }
 
-    /// Removes a body that will not be finished.
+    /// Keeps a body whose response has gone, for who reads it. To others it is one that this process writes.
+    ///
+    /// - Parameter size: what the response counted for.
+    func keep(_ body: Int64, _ size: Int64, of identity: Int64, in environment: Int64) throws(SQLiteError) {
+        try connection.statement("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?, ?)")
+            .run(body, identity, environment, size, Self.seconds(now), Int64(getpid()))
+        totals.bytes &+= size
+        totals.unfinished &+= size
+    }
+
+    /// Removes a body that will not be finished, or that nobody reads any more.
     func abandon(_ body: Int64) throws(SQLiteError) {
         guard try isUnfinished(body) else { return }
         try deleteChunks(of: body)
@@ -51,7 +61,7 @@ extension CacheDatabase {
 
     /// Removes what was left behind by a process that is gone.
     ///
-    /// - Parameter alive: the bodies that this process is writing.
+    /// - Parameter alive: the bodies that this process is writing or reading.
     func sweep(alive: Set<Int64>) throws(SQLiteError) {
         let now = Self.seconds(now)
         for body in alive {

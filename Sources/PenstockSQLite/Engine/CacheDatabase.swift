@@ -5,6 +5,7 @@ import PenstockCore
 final class CacheDatabase {
     let connection: SQLiteConnection
     let configuration: SQLiteCacheConfiguration
+    let holds: Locked<CacheHolds>
     /// Totals as they will be when the batch is committed.
     var totals = Totals()
     private var knownForm: CacheAtRest?
@@ -43,9 +44,10 @@ final class CacheDatabase {
         var owesScrub: Int64 = 0
     }
 
-    init(_ connection: SQLiteConnection, _ configuration: SQLiteCacheConfiguration) {
+    init(_ connection: SQLiteConnection, _ configuration: SQLiteCacheConfiguration, _ holds: Locked<CacheHolds>) {
         self.connection = connection
         self.configuration = configuration
+        self.holds = holds
     }
 
     var limits: CacheLimits { configuration.limits }
@@ -53,6 +55,7 @@ final class CacheDatabase {
 
     /// One transaction: all of `body` or nothing.
     func batch<Output>(_ body: (CacheDatabase) throws(SQLiteError) -> Output) throws(SQLiteError) -> Output {
+        defer { holds.withLock { $0.settle() } }
         let output = try connection.transaction { () throws(SQLiteError) -> Output in
             try begin()
             let output = try body(self)

@@ -50,7 +50,7 @@ extension CacheEngine {
     }
 
     private func openAsItIs() throws(CacheSchema.Failure) -> CacheDatabase {
-        let database = CacheDatabase(try connect(), configuration)
+        let database = CacheDatabase(try connect(), configuration, holds)
         self.database = database
         do throws(SQLiteError) {
             try settle(database)
@@ -68,7 +68,7 @@ extension CacheEngine {
     /// Removes what was left behind or is still to be removed, and counts what there is.
     private func settle(_ database: CacheDatabase) throws(SQLiteError) {
         let owed = self.owed.withLock { $0 }
-        let bodies = alive.withLock { $0 }
+        let bodies = inUse
         try database.connection.makeDurable(!owed.isEmpty)
         try database.batch { database throws(SQLiteError) in
             try database.sweep(alive: bodies)
@@ -155,16 +155,41 @@ extension CacheEngine {
     /// Keeps the log and what was set aside within the limits, after a change.
     func keepSize(_ database: CacheDatabase) {
         let limits = configuration.limits
-        if files.logBytes > limits.logBytes {
-            // Who still reads from the log is not waited for: the next change tries again.
-            database.connection.wait(0)
-            _ = try? database.connection.emptyLog()
-            database.connection.wait(Int32(clamping: Int64(slice / .milliseconds(1))))
-        }
+        // The next change tries again.
+        if files.logBytes > limits.logBytes { emptyLog(of: database) }
         if setAsideBytes > 0, database.usedBytes > limits.pageBytes &- setAsideBytes, files.removeSetAside() {
             setAsideBytes = 0
         }
         // Only limits that have become smaller leave a file that is larger than what it holds may be.
         if database.fileBytes > limits.pageBytes &+ limits.logBytes, !database.mustMakeRoom { scrubSoon() }
+    }
+
+    /// Writes the log back and cuts it, unless somebody still reads from it: that is not waited for.
+    private func emptyLog(of database: CacheDatabase) {
+        database.connection.wait(0)
+        _ = try? database.connection.emptyLog()
+        database.connection.wait(Int32(clamping: Int64(slice / .milliseconds(1))))
+    }
+
+    /// Makes room where the disk had none for something that was to be stored: by the log and by what was set aside, and by a few
+    /// of the responses that were used least recently.
+    ///
+    /// - Returns: whether to try once more.
+    func relieve(_ job: CacheJob, of error: SQLiteError) -> Bool {
+        guard error.meaning == .full, job.weight > 0, let database,
+            nextRelief.map({ configuration.time.now() >= $0 }) ?? true
+        else { return false }
+        // Room that does not do is not made again at once: it would cost everything that is stored, a little at a time.
+        nextRelief = configuration.time.now() + configuration.retryInterval
+        emptyLog(of: database)
+        if setAsideBytes > 0, files.removeSetAside() { setAsideBytes = 0 }
+        let uses = reader.takeUses()
+        do throws(SQLiteError) {
+            return try database.batch { database throws(SQLiteError) in
+                let hasRoom = try database.evict(for: Int64(job.weight), sparing: uses)
+                try database.touch(uses)
+                return hasRoom
+            }
+        } catch { return false }
     }
 }

@@ -21,6 +21,8 @@ final class CacheEngine: @unchecked Sendable {
     let files: CacheFiles
     /// The bodies that this process is writing.
     let alive = Locked<Set<Int64>>([])
+    /// The bodies that this process is reading.
+    let holds = Locked(CacheHolds())
     let queue = DispatchQueue(label: "penstock.cache")
     private let inbox = Locked(Inbox())
     /// See ``SharedCacheStore/foreignChanges`` and ``SharedCacheStore/foreignRemovals``.
@@ -36,6 +38,8 @@ final class CacheEngine: @unchecked Sendable {
     var setAsideBytes: Int64 = 0
     var scrubbing = Scrubbing()
     private var nextSweep: Duration = .zero
+    /// When something may again be removed for want of room on the disk; `nil` at any time.
+    var nextRelief: Duration?
 
     init(_ configuration: SQLiteCacheConfiguration) {
         self.configuration = configuration
@@ -92,6 +96,7 @@ final class CacheEngine: @unchecked Sendable {
 
     private func runTogether(_ jobs: [CacheJob]) {
         var jobs = jobs
+        var isRelieved = false
         while true {
             jobs.removeAll(where: \.isOver)
             if database == nil, !jobs.contains(where: \.opensFile) {
@@ -102,6 +107,7 @@ final class CacheEngine: @unchecked Sendable {
             do throws(SQLiteError) {
                 let completions = try commit(jobs)
                 noteProgress()
+                if isRelieved { nextRelief = nil }
                 for complete in completions { complete() }
                 return
             } catch {
@@ -112,7 +118,11 @@ final class CacheEngine: @unchecked Sendable {
                         fail(job, error)
                     }
                 } else if jobs.count == 1 || database == nil {
-                    for job in jobs { fail(job, error) }
+                    if !isRelieved, relieve(jobs[0], of: error) {
+                        isRelieved = true
+                    } else {
+                        for job in jobs { fail(job, error) }
+                    }
                 } else {
                     for job in jobs { runTogether([job]) }
                     return
@@ -290,7 +300,21 @@ final class CacheEngine: @unchecked Sendable {
         let now = configuration.time.now()
         guard now >= nextSweep else { return }
         nextSweep = now + .seconds(60)
-        try database.sweep(alive: alive.withLock { $0 })
+        try database.sweep(alive: inUse)
+    }
+
+    /// The bodies that this process is writing or reading.
+    var inUse: Set<Int64> { alive.withLock { $0 }.union(holds.withLock { $0.bodies }) }
+
+    /// Somebody has read a body, which goes where nothing else keeps it.
+    func letGo(of body: Int64) {
+        guard holds.withLock({ $0.end(body) }) else { return }
+        submit(
+            CacheJob(
+                run: { database throws(SQLiteError) in
+                    try database.abandon(body)
+                    return {}
+                }, opensFile: false))
     }
 }
 

@@ -231,6 +231,33 @@ final class CacheReader: @unchecked Sendable {
 
     var useCount: Int { uses.withLock { $0.count } }
 
+    /// A body that is stored.
+    enum Body: Sendable, Equatable {
+        /// It stands in its row.
+        case content(Data)
+        case pieces(CacheRow.BodyPlace)
+    }
+
+    /// A body, or where it is; `nil` when it is no longer there.
+    ///
+    /// - Parameter mayWait: whether this thread may wait for the disk and for others.
+    func body(of entry: CacheEntryID, mayWait: Bool) -> Outcome<Body?> {
+        use(mayWait: mayWait) {
+            guard let connection else { return .closed }
+            do throws(SQLiteError) { return .found(try Self.body(connection, entry)) } catch { return .failed(error) }
+        }
+    }
+
+    /// Some of a body in pieces; `nil` at its end, and when it is no longer there.
+    ///
+    /// - Parameter mayWait: whether this thread may wait for the disk and for others.
+    func bytes(of place: CacheRow.BodyPlace, from offset: Int, mayWait: Bool) -> Outcome<Data?> {
+        use(mayWait: mayWait) {
+            guard let connection else { return .closed }
+            return .found(Self.chunk(connection, place, offset))
+        }
+    }
+
     /// Some of a body; `nil` at its end, and when it is no longer there.
     ///
     /// - Parameter mayWait: whether this thread may wait for the disk and for others.
@@ -246,6 +273,14 @@ final class CacheReader: @unchecked Sendable {
     private static func bytes(
         _ connection: SQLiteConnection, _ entry: CacheEntryID, _ offset: Int
     ) throws(SQLiteError) -> Data? {
+        switch try body(connection, entry) {
+        case nil: nil
+        case .content(let bytes): offset >= 0 && offset < bytes.count ? bytes.dropFirst(offset) : nil
+        case .pieces(let place): chunk(connection, place, offset)
+        }
+    }
+
+    private static func body(_ connection: SQLiteConnection, _ entry: CacheEntryID) throws(SQLiteError) -> Body? {
         let statement = try connection.statement("SELECT id, head, content FROM entry WHERE id = ?")
         defer { statement.reset() }
         try statement.bind(entry.row, at: 1)
@@ -253,21 +288,19 @@ final class CacheReader: @unchecked Sendable {
         let head = try statement.bytes(1)
         do throws(Malformed) {
             let place = try CacheRow.front(of: head, row: entry.row).body
-            guard place.version == entry.version, offset >= 0, offset < place.length else { return nil }
-            if let content = try content(statement, place) { return content.dropFirst(offset) }
-            return try chunk(connection, place, offset)
+            guard place.version == entry.version else { return nil }
+            return try content(statement, place).map(Body.content) ?? .pieces(place)
         } catch { return nil }
     }
 
-    private static func chunk(
-        _ connection: SQLiteConnection, _ place: CacheRow.BodyPlace, _ offset: Int
-    ) throws(Malformed) -> Data {
+    private static func chunk(_ connection: SQLiteConnection, _ place: CacheRow.BodyPlace, _ offset: Int) -> Data? {
+        guard offset >= 0, offset < place.length else { return nil }
         let index = offset / place.chunkBytes
         let start = index * place.chunkBytes
         guard index < CacheDatabase.maximumChunks,
             let bytes = try? read(connection, CacheDatabase.chunkRow(place.number, index), place.version),
             bytes.count == min(place.chunkBytes, place.length - start)
-        else { throw Malformed() }
+        else { return nil }
         return bytes.dropFirst(offset - start)
     }
 

@@ -72,7 +72,9 @@ import Testing
         #expect(try await client.stream(Tea()).source == .network)
     }
 
-    @Test("Stored content that is replaced while it is read breaks off as a connection does", .covers("S3.37"))
+    @Test(
+        "Stored content that its store lets go of while it is read is a miss, and no broken connection",
+        .covers("S3.37"))
     func replaced() async throws {
         let store = MemoryCacheStore()
         let response = CachedResponse(
@@ -80,11 +82,26 @@ import Testing
             fields: [:],
             requestTime: .distantPast, responseTime: .distantPast, bodyLength: 5)
         let stored = try #require(await store.put(response, body: Self.pieces[0]))
-        let content = StoredContent(StoredResponse(response, entry: stored.entry, body: nil), 0..<5, store)
+        let content = StoredContent(StoredBody(entry: stored.entry, store: store), 0..<5)
         await store.put(response, body: Self.pieces[1])
         let error = await #expect(throws: TransportError.self) { try await content.next() }
-        #expect(error?.kind == .connectionLost)
+        #expect(error?.kind == .other)
         #expect(error?.sendState == .answered)
+        let request = HTTPRequest(method: .get, url: try HTTPURL("https://a.example/x"))
+        let told = try APIError(#require(error), request: request)
+        #expect(told.kind == .cacheMiss && told.stage == .cache)
+    }
+
+    @Test("What is read of stored content is what was asked for, to its end, and nothing once it is let go of")
+    func storedContent() async throws {
+        let whole = StoredContent(WholeBody(Self.pieces[0]), 1..<4)
+        #expect(try await whole.next() == Data("irs".utf8))
+        #expect(try await whole.next() == nil)
+        let left = StoredContent(WholeBody(Self.pieces[0]), 1..<4)
+        left.discard()
+        #expect(try await left.next() == nil)
+        let body = WholeBody(Self.pieces[0])
+        #expect(body.bytes(from: 4) == Data("t".utf8) && body.bytes(from: 5) == nil && body.bytes(from: -1) == nil)
     }
 
     @Test("A part is not stored while it is streamed", .covers("S3.37"))

@@ -7,7 +7,7 @@ import Foundation
 /// invalidations wait for the store below. What that could not write is kept in memory alone. Removals and changes by
 /// other processes are noticed within ``coherence`` of their commit, and cost each key one look-up below: what was not
 /// asked about for longer than that is not at hand, since nobody has looked meanwhile.
-public final class TieredCacheStore: CacheStore {
+public final class TieredCacheStore: HoldingCacheStore {
     struct State: Sendable {
         var table: MemoryCacheTable
         /// A read from below that began before one of them is not taken into memory.
@@ -122,6 +122,13 @@ public final class TieredCacheStore: CacheStore {
         guard let body = await below.body(of: stored) else { return nil }
         if body.count <= limits.bodyBytes { state.withLock { $0.keep(body, of: stored, ticket) } }
         return body
+    }
+
+    package func reader(of entry: CacheEntryID) async -> (any CacheBodyReader)? {
+        if let body = state.withLock({ $0.table.peek($0.written(entry) ?? entry)?.body }) { return WholeBody(body) }
+        if entry.row < 0 { await writeUnwritten() }
+        guard let written = state.withLock({ $0.written(entry) }) else { return nil }
+        return await below.bodyReader(of: written)
     }
 
     /// Asks the store below to look, in time for the next reader. What it has found costs each key one look-up below; what was

@@ -2,17 +2,12 @@ import Foundation
 
 /// Makes answers of stored responses.
 extension CacheHop {
-    /// - Parameter body: of the answer; empty where its content is streamed.
     func exchange(
-        for hit: CacheHit, at stored: StoredResponse, with body: Data, status: CacheStatus? = nil,
+        for hit: CacheHit, at stored: StoredResponse, with body: HitBody, status: CacheStatus? = nil,
         from source: ResponseSource? = nil, isRefreshed: Bool = false
     ) -> Exchange {
-        var content: StoredContent?
-        if call.streams, let bytes = hit.content, !bytes.isEmpty {
-            content = StoredContent(stored, bytes, access.store)
-        }
         var exchange = Exchange(
-            request: shown, response: hit.response(body), content: content, source: source ?? self.source)
+            request: shown, response: hit.response(body.data), content: body.content, source: source ?? self.source)
         // A part, or a 304 that was asked for, says nothing about what is stored.
         let isAll = hit.status == hit.stored.status
         exchange.cache = Boxed(
@@ -37,27 +32,39 @@ extension CacheHop {
 
     /// The body of an answer, where nothing has to be read for it.
     ///
-    /// - Returns: `nil` when it has to be read; empty where the answer has none, or streams it.
+    /// - Returns: `nil` when it has to be read, or a reader is needed for it.
     /// - Throws: ``APIError/Kind/limitExceeded(_:)`` where it is larger than the call's limit.
-    private func bodyAtHand(for hit: CacheHit, at stored: StoredResponse) throws(APIError) -> Data? {
-        guard let bytes = hit.content, !bytes.isEmpty, !call.streams else { return Data() }
+    private func bodyAtHand(for hit: CacheHit, at stored: StoredResponse) throws(APIError) -> HitBody? {
+        guard let bytes = hit.content, !bytes.isEmpty else { return HitBody() }
+        if call.streams { return nil }
         guard bytes.count <= call.settings.limits.bodyBytes else { throw tooLarge(hit) }
-        return stored.body?.content(bytes)
+        return stored.body?.content(bytes).map { HitBody(data: $0) }
     }
 
     /// The body of an answer.
     ///
     /// - Returns: `nil` when it is no longer there to be read.
     @inline(never)
-    func body(for hit: CacheHit, at stored: StoredResponse) async throws(APIError) -> Data? {
+    func body(for hit: CacheHit, at stored: StoredResponse) async throws(APIError) -> HitBody? {
         if let body = try bodyAtHand(for: hit, at: stored) { return body }
-        guard let bytes = hit.content, let body = try await access.body(of: stored, call) else { return nil }
-        return body.content(bytes)
+        guard let bytes = hit.content else { return nil }
+        if call.streams {
+            return try await access.reader(of: stored, call).map { HitBody(content: StoredContent($0, bytes)) }
+        }
+        return try await access.body(of: stored, call)?.content(bytes).map { HitBody(data: $0) }
     }
 
     private func tooLarge(_ hit: CacheHit) -> APIError {
         APIError(.limitExceeded(.bodyBytes), stage: .cache, request: query.request, response: hit.response())
     }
+}
+
+/// The body of an answer that was stored.
+struct HitBody: Sendable {
+    /// Empty where the answer has none, or streams it.
+    var data = Data()
+    /// What is streamed.
+    var content: StoredContent?
 }
 
 extension CacheHit {
@@ -80,40 +87,41 @@ extension Data {
     }
 }
 
+/// What a stream of stored content fails of when that is no longer there.
+struct StoredContentGone: Error {}
+
 /// Content that is read from a store piece by piece.
 final class StoredContent: TransportContent {
-    private let stored: StoredResponse
-    private let store: any CacheStore
-    private let rest: Locked<Range<Int>>
+    private struct State: Sendable {
+        /// `nil` once nothing more is read, so that nothing is kept for it.
+        var reader: (any CacheBodyReader)?
+        var rest: Range<Int>
+    }
 
-    init(_ stored: StoredResponse, _ bytes: Range<Int>, _ store: any CacheStore) {
-        self.stored = stored
-        self.store = store
-        rest = Locked(bytes)
+    private let state: Locked<State>
+
+    init(_ reader: any CacheBodyReader, _ bytes: Range<Int>) {
+        state = Locked(State(reader: reader, rest: bytes))
     }
 
     func next() async throws(TransportError) -> Data? {
-        let wanted = rest.withLock { $0 }
-        guard !wanted.isEmpty else { return nil }
-        guard let found = await bytes(from: wanted.lowerBound), !found.isEmpty else {
-            // To a reader it is content that breaks off in the middle, like that of a connection.
+        let (reader, wanted) = state.withLock { ($0.reader, $0.rest) }
+        guard let reader, !wanted.isEmpty else { return nil }
+        guard let found = await reader.bytes(from: wanted.lowerBound), !found.isEmpty else {
             throw TransportError(
-                .connectionLost, sendState: .answered, message: "the stored content is no longer there")
+                .other, sendState: .answered, message: "the stored content is no longer there",
+                underlying: StoredContentGone())
         }
         let piece = found.count <= wanted.count ? found : found.bytes(0..<wanted.count)
-        rest.withLock { rest in
-            if !rest.isEmpty { rest = (wanted.lowerBound + piece.count)..<wanted.upperBound }
+        state.withLock { state in
+            state.rest = (wanted.lowerBound + piece.count)..<wanted.upperBound
+            if state.rest.isEmpty { state.reader = nil }
         }
         return piece
     }
 
-    private func bytes(from offset: Int) async -> Data? {
-        guard let body = stored.body else { return await store.bytes(of: stored.entry, from: offset) }
-        return body.dropFirst(offset)
-    }
-
     func discard() {
-        rest.withLock { $0 = 0..<0 }
+        state.withLock { $0.reader = nil }
     }
 
     var completion: TransportCompletion { TransportCompletion() }

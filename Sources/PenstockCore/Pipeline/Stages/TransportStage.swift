@@ -238,9 +238,12 @@ struct TransportStage: Stage {
 extension APIError {
     /// What a transport's failure is to the caller.
     init(_ error: TransportError, request: HTTPRequest) {
+        // Content that came from the cache has no connection that could break.
+        let isOfCache = error.underlying is StoredContentGone
         self.init(
-            Kind(error.kind), stage: .transport, debugMessage: error.message, request: request,
-            response: error.partialResponse, sendState: error.sendState, underlying: error)
+            isOfCache ? .cacheMiss : Kind(error.kind), stage: isOfCache ? .cache : .transport,
+            debugMessage: error.message, request: request, response: error.partialResponse,
+            sendState: error.sendState, underlying: error)
     }
 }
 
