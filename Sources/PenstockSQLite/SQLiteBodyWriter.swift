@@ -35,8 +35,9 @@ final class SQLiteBodyWriter: CacheBodyWriter {
             case .room: return true
             case .tooLong:
                 abandon()
+                // What has come since is no older than what it would have taken the place of.
                 _ = await store.change { [response] database throws(SQLiteError) in
-                    try database.removeVariant(of: response)
+                    try database.removeVariant(of: response, upTo: response.responseTime)
                 }
                 return false
             case .piece(let piece, let index):
@@ -57,7 +58,8 @@ final class SQLiteBodyWriter: CacheBodyWriter {
         guard let last else { return nil }
         guard var place = last.place else { return await store.put(response, body: last.buffer) }
         place.length = last.length
-        let stored = await store.change { [response, place] database throws(SQLiteError) in
+        let stored = await store.change(weight: max(1, last.buffer.count)) {
+            [response, place] database throws(SQLiteError) in
             SQLiteCacheStore.Kept(try database.finish(response, place, last: last.buffer))
         }
         guard let kept = stored?.value else {

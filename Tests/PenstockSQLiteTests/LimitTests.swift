@@ -60,6 +60,22 @@ struct LimitTests {
         await rig.store.close()
     }
 
+    @Test("A body that turns out too long removes what it would have replaced, and nothing that has come since")
+    func tooLong() async throws {
+        let rig = try Rig(limits: CacheLimits(bytes: 1 << 20, entries: 100, bodyBytes: 100_000))
+        for (older, newer) in [(0, 1), (1, 0), (0, 0)] {
+            try await rig.put("/a", seed: 1)
+            rig.clock.advance(by: .seconds(older))
+            let writer = try await Self.writer(rig, "/a")
+            rig.clock.advance(by: .seconds(newer))
+            if newer > 0 { try await rig.put("/a", seed: 2) }
+            #expect(await writer.append(Data(count: 100_000)))
+            #expect(await !writer.append(Data(count: 1)))
+            #expect(try await rig.seeds("/a") == (newer > 0 ? [2] : []))
+        }
+        await rig.store.close()
+    }
+
     @Test("What can never fit is not stored, and nothing goes for it")
     func tooLarge() async throws {
         let rig = try Rig(limits: CacheLimits(bytes: 300_000, entries: 100, bodyBytes: 400_000))

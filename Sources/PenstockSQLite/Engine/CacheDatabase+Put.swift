@@ -201,14 +201,20 @@ extension CacheDatabase {
     }
 
     /// Removes the response with the same key and variant, and any row of the key that is not what was written.
-    func removeVariant(of response: CachedResponse, key: [UInt8]? = nil) throws(SQLiteError) {
+    ///
+    /// - Parameter latest: when the response came, if not later; at any time by default.
+    func removeVariant(
+        of response: CachedResponse, key: [UInt8]? = nil, upTo latest: Date = .distantFuture
+    ) throws(SQLiteError) {
         let wanted = try form().key(response.key)
         for found in try rows(of: key ?? CacheRow.bytes(of: wanted)) {
             guard let known = found.row else {
                 try removeRow(found.id)
                 continue
             }
-            if known.response.key == wanted, known.response.variant == response.variant {
+            if known.response.key == wanted, known.response.variant == response.variant,
+                known.response.responseTime <= latest
+            {
                 try removeRow(found.id)
                 countReplacement()
             }
