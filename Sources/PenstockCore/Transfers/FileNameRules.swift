@@ -53,8 +53,7 @@ public enum FileNameRules {
         let component = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: component.lazy.compactMap(kept))
-        // One form of each character (NFC), so that what looks alike is alike.
-        var text = trimmed(shortened(trimmed(String(scalars))).precomposedStringWithCanonicalMapping)
+        var text = trimmed(composed(shortened(trimmed(String(scalars)))))
         guard !text.isEmpty else { return nil }
         if let first = text.unicodeScalars.first, first == "-" || first == "~" {
             text = "_" + String(text.unicodeScalars.dropFirst())
@@ -74,6 +73,21 @@ public enum FileNameRules {
         let scalars = name.unicodeScalars
         guard scalars.count > 2 * mostScalars else { return name }
         return String(scalars.prefix(mostScalars)) + String(scalars.suffix(mostScalars))
+    }
+
+    /// How often Foundation is asked for the form of a name: twice is enough for all that it does not see through at once.
+    private static let mostForms = 8
+
+    /// One form of each character (NFC), so that what looks alike is alike. It is asked for until it stays: of marks that fall apart,
+    /// such as U+0F81, Foundation does not have the order right at once.
+    private static func composed(_ text: String) -> String {
+        var text = text
+        for _ in 0..<mostForms {
+            let form = text.precomposedStringWithCanonicalMapping
+            if form.utf8.elementsEqual(text.utf8) { break }
+            text = form
+        }
+        return text
     }
 
     /// What stands for a character; `nil` for nothing.
