@@ -36,6 +36,9 @@ struct ResumableUploadMachine: Hashable, Sendable {
         var location: HTTPURL?
         /// The highest offset that the server has named.
         var confirmed = 0
+        /// The end of the bytes that any request was to bring to this resource: no server has more. `nil` where nobody noted it, as
+        /// versions before did not.
+        var sent: Int? = 0
         /// Whether a request that completes the upload was sent, and the server has not said since that it is incomplete.
         var mayBeComplete = false
         /// Whether a request with the last bytes was ever sent: until then no server has all.
@@ -141,7 +144,9 @@ struct ResumableUploadMachine: Hashable, Sendable {
         if isMomentary(answer.status) { return pause(hint: answer.retryAfter) }
         guard isSuccess(answer.status) else { return .giveUp }
         guard let offset = answer.offset else { return .fail(.notResumable) }
-        guard answer.length ?? length == length else { return .fail(.impossibleOffset) }
+        guard answer.length ?? length == length, offset <= progress.sent ?? length else {
+            return .fail(.impossibleOffset)
+        }
         return go(on: offset, answer, to: .query)
     }
 
@@ -180,6 +185,7 @@ struct ResumableUploadMachine: Hashable, Sendable {
         if isRefusedBySize { return .fail(.sizeRefused(minimum: limits.minimumSize, maximum: limits.maximumSize)) }
         let room = max(limits.maximumAppend ?? length, 1)
         let end = length - offset > room ? offset + room : length
+        progress.sent = progress.sent.map { max($0, end) }
         return .send(.append(offset..<end, completes: end == length))
     }
 

@@ -51,6 +51,7 @@ struct ResumableUploadState: Hashable, Sendable {
         var handover: Handover?
         var location: String?
         var confirmed: Int
+        var sent: Int?
         var mayBeComplete: Bool
         var hasSentEnd: Bool
     }
@@ -122,13 +123,15 @@ struct ResumableUploadState: Hashable, Sendable {
     }
 
     private init?(_ line: Line) {
-        guard line.confirmed >= 0, line.confirmed <= line.subject.length else { return nil }
+        guard line.confirmed >= 0, line.confirmed <= line.subject.length,
+            (line.confirmed...line.subject.length).contains(line.sent ?? line.confirmed)
+        else { return nil }
         let location = line.location.flatMap { try? HTTPURL($0) }
         guard (location == nil) == (line.location == nil) else { return nil }
         subject = line.subject
         handover = line.handover
         progress = .init(
-            location: location, confirmed: line.confirmed, mayBeComplete: line.mayBeComplete,
+            location: location, confirmed: line.confirmed, sent: line.sent, mayBeComplete: line.mayBeComplete,
             hasSentEnd: line.hasSentEnd)
     }
 
@@ -142,7 +145,7 @@ struct ResumableUploadState: Hashable, Sendable {
     func write(_ place: URL) throws(ResumableUploadError) {
         let line = Line(
             subject: subject, handover: handover, location: progress.location?.absoluteString,
-            confirmed: progress.confirmed,
+            confirmed: progress.confirmed, sent: progress.sent,
             mayBeComplete: progress.mayBeComplete, hasSentEnd: progress.hasSentEnd)
         do {
             let encoder = JSONEncoder()

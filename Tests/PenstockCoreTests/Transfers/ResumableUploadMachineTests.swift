@@ -11,13 +11,13 @@ import Testing
 
     private func machine(
         _ form: ResumableUploadProtocol, length: Int = 10, patience: Int = 2, restarts: Int = 3, confirmed: Int = 0,
-        isBegun: Bool = true, mayBeComplete: Bool = false, hasSentEnd: Bool = true
+        isBegun: Bool = true, sent: Int? = nil, mayBeComplete: Bool = false, hasSentEnd: Bool = true
     ) throws -> ResumableUploadMachine {
         ResumableUploadMachine(
             form, length: length, ResumableUploadPolicy(patience: patience, restarts: restarts),
             .init(
-                location: isBegun ? try HTTPURL(Self.place) : nil, confirmed: confirmed, mayBeComplete: mayBeComplete,
-                hasSentEnd: hasSentEnd))
+                location: isBegun ? try HTTPURL(Self.place) : nil, confirmed: confirmed, sent: sent,
+                mayBeComplete: mayBeComplete, hasSentEnd: hasSentEnd))
     }
 
     @Test(arguments: [ResumableUploadProtocol.httpDraft, .tus])
@@ -342,6 +342,42 @@ import Testing
         let back = UploadAnswer(status: 200, offset: 4)
         #expect(machine.decide(on: .answered(back, to: .query)) == .send(Self.rest))
         #expect(machine.progress.confirmed == 8)
+    }
+
+    // MARK: What was sent
+
+    @Test(arguments: [ResumableUploadProtocol.httpDraft, .tus])
+    func `a server has no more than any request was to bring, unless nobody noted how much that was`(
+        form: ResumableUploadProtocol
+    ) throws {
+        for (sent, offset, isPossible) in [
+            (4, 4, true), (4, 5, false), (0, 0, true), (0, 1, false), (9, 10, false), (10, 10, true), (nil, 9, true),
+            (nil, 11, false),
+        ] as [(Int?, Int, Bool)] {
+            var machine = try machine(form, sent: sent)
+            let decision = machine.decide(on: .answered(UploadAnswer(status: 200, offset: offset), to: .query))
+            #expect((decision != .fail(.impossibleOffset)) == isPossible, "\(sent ?? -1), \(offset)")
+        }
+    }
+
+    @Test func `what a request is to bring is noted before it is sent, and forgotten with the resource`() throws {
+        var machine = try machine(.tus, isBegun: false, sent: 0)
+        var answer = UploadAnswer(status: 201, location: try HTTPURL(Self.place))
+        answer.limits = UploadLimits(maximumAppend: 4)
+        #expect(machine.decide(on: .answered(answer, to: .create)) == .send(Self.part))
+        #expect(machine.progress.sent == 4)
+        #expect(
+            machine.decide(on: .answered(UploadAnswer(status: 204, offset: 4), to: Self.part))
+                == .send(.append(4..<8, completes: false)))
+        #expect(machine.progress.sent == 8)
+        // What was lost is sent again.
+        #expect(machine.decide(on: .answered(UploadAnswer(status: 200, offset: 0), to: .query)) == .send(Self.part))
+        #expect(machine.progress.sent == 8)
+        #expect(machine.decide(on: .answered(UploadAnswer(status: 404), to: .query)) == .send(.create))
+        #expect(machine.progress.sent == 0)
+        var unknown = try self.machine(.tus)
+        _ = unknown.decide(on: .answered(UploadAnswer(status: 200, offset: 4), to: .query))
+        #expect(unknown.progress.sent == nil)
     }
 
     // MARK: Interim responses

@@ -16,12 +16,15 @@ import Testing
 
     private static func state(_ confirmed: Int, location: String? = nil) throws -> ResumableUploadState {
         ResumableUploadState(
-            subject, .init(location: try location.map { try HTTPURL($0) }, confirmed: confirmed, hasSentEnd: true))
+            subject,
+            .init(
+                location: try location.map { try HTTPURL($0) }, confirmed: confirmed, sent: max(confirmed, 6),
+                hasSentEnd: true))
     }
 
     @Test func `an upload that has not begun has nothing at the server`() {
         let progress = ResumableUploadMachine.Progress()
-        #expect(progress.location == nil && progress.confirmed == 0)
+        #expect(progress.location == nil && progress.confirmed == 0 && progress.sent == 0)
         #expect(!progress.mayBeComplete && !progress.hasSentEnd)
         #expect(!UploadAnswer(status: 200).isCompletedProblem)
     }
@@ -52,6 +55,7 @@ import Testing
         "A state that cannot be is none",
         arguments: [
             ("\"confirmed\":4", "\"confirmed\":-1"), ("\"confirmed\":4", "\"confirmed\":11"),
+            ("\"sent\":6", "\"sent\":3"), ("\"sent\":6", "\"sent\":11"),
             ("https://a.example/u/1", "nowhere"), ("}\n", "}\n{}\n"), ("\"form\":\"tus\"", "\"form\":\"other\""),
         ])
     func damage(whole: String, part: String) async throws {
@@ -62,6 +66,18 @@ import Testing
             #expect(text.contains(whole))
             try Data(text.replacingOccurrences(of: whole, with: part).utf8).write(to: place)
             #expect(try ResumableUploadState.read(place) == nil)
+        }
+    }
+
+    @Test func `of a state of a version before nobody knows how much was sent`() async throws {
+        try await Self.withPlace { place in
+            try Self.state(4).write(place)
+            let text = try String(contentsOf: place, encoding: .utf8)
+            for (part, sent) in [("", nil), ("\"sent\":4,", 4), ("\"sent\":10,", 10)] as [(String, Int?)] {
+                try Data(text.replacingOccurrences(of: "\"sent\":6,", with: part).utf8).write(to: place)
+                let state = try #require(try ResumableUploadState.read(place))
+                #expect(state.progress.sent == sent && state.progress.confirmed == 4)
+            }
         }
     }
 
