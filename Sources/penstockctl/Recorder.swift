@@ -98,6 +98,7 @@ enum ReportCommand {
         case .full(let count): "the archive is full; \(count) entries are lost"
         case .cutOff(let whole, let lost):
             "the archive was cut off: \(whole) entries are whole, and \(lost) bytes behind them are left out"
+        case .unreadable(let count): "\(count) entries of the archive cannot be read, and are left out"
         case .missingContent(let entry): "the archive has not kept the content of the answer to \(entry)"
         }
     }

@@ -115,6 +115,51 @@ import Testing
         #expect(throws: HARError.missingContent(entry: entry)) { _ = try answer("GET", response).response }
     }
 
+    private struct Stream: Endpoint {
+        typealias Output = Data
+        var route: Route { .get("/hello") }
+    }
+
+    /// What is recorded of a stream that is read to its end, or cancelled before its first byte.
+    private func streamed(_ step: ScriptedTransport.Step, cancelled: Bool = false) async throws -> (
+        entry: HAR.Entry, answers: [HARAnswers.Answer]
+    ) {
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("a.har")
+        let recorder = try HARRecorder(file: file, contents: .upTo(bytes: 1_000))
+        let client = InspectRig.client(ScriptedTransport([step])) {
+            $0.sinks = [recorder]
+            $0.cache = .none
+        }
+        let stream = try await client.stream(Stream())
+        if cancelled { stream.cancel() }
+        _ = try? await stream.collect()
+        await recorder.close()
+        return (try #require(try HAR(contentsOf: file).log.entries.first), try HARAnswers.read(file))
+    }
+
+    @Test("A stream that broke off is no answer, before its first byte and behind it", arguments: [0, 2])
+    func brokenStream(pieces: Int) async throws {
+        let lost = TransportError(.connectionLost, sendState: .answered)
+        let content = Array(repeating: Data("hello".utf8), count: pieces)
+        let (entry, answers) = try await streamed(.stream(HTTPResponse(status: 200), content, failure: lost))
+        #expect(entry.response.status == 200 && entry.response.content?.text == nil)
+        #expect(entry._call?.attemptError == "transport: connectionLost")
+        #expect(entry.response.content?.comment == "it broke off, \(5 * pieces) bytes were received")
+        #expect(answers.isEmpty)
+    }
+
+    @Test("A stream that was left has content that nobody knows, and one that was read to its end is what it is")
+    func leftStream() async throws {
+        let left = try await streamed(.stream(HTTPResponse(status: 200), []), cancelled: true)
+        #expect(left.entry._call?.attemptError == nil && left.entry._call?.outcome == "cancelled")
+        #expect(throws: HARError.self) { _ = try left.answers.first?.response }
+        let whole = try await streamed(.stream(HTTPResponse(status: 200), []))
+        #expect(whole.entry._call?.attemptError == nil && whole.entry.response.content?.text == "")
+        #expect(try whole.answers.first?.response.body == Data())
+    }
+
     @Test("What was recorded without content is refused when it is replayed, and what had none is answered")
     func recorded() async throws {
         let folder = try InspectRig.folder()

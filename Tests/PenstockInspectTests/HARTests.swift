@@ -253,6 +253,65 @@ import Testing
         #expect(attempt { $0.timings.total = .seconds(-1) } == .zero)
     }
 
+    /// Reads an archive of another program's whose entries have these bodies.
+    private func foreign(_ responses: [String]) throws -> (texts: [String?], problems: [HARError], page: String) {
+        let entries = responses.map {
+            #"""
+            {"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {}, "request": {"method": "GET", "url":
+            "https://a.example/x", "httpVersion": "HTTP/2"}, "response": {"statusText": "", "httpVersion": "HTTP/2", \#($0)}}
+            """#
+        }
+        let text =
+            #"{"log": {"version": "1.2", "creator": {"name": "b"}, "entries": [\#(entries.joined(separator: ","))]}}"#
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("a.har")
+        // A Latin letter of one byte is no UTF-8.
+        try Data(text.utf8.map { $0 == UInt8(ascii: "^") ? 0xE9 : $0 }).write(to: file)
+        var problems: [HARError] = []
+        let har = try HAR(contentsOf: file) { problems.append($0) }
+        let page = String(decoding: try HTMLReport.page(har), as: UTF8.self)
+        return (har.log.entries.map { $0.response.content?.text }, problems, page)
+    }
+
+    private static func good(_ text: String) -> String { #""status": 200, "content": {"text": "\#(text)"}"# }
+
+    @Test("An entry that is none is left out and counted, and the others are read")
+    func unreadable() throws {
+        let bad = [#""status": "x""#, #""status": null"#, #""status": 200, "content": {"text": 5}"#]
+        let read = try foreign([Self.good("a"), bad[0], Self.good("b"), bad[1], bad[2]])
+        #expect(read.texts == ["a", "b"])
+        #expect(read.problems == [.unreadable(entries: 3)])
+        #expect(read.page.contains("Left out: 3 entries of the archive that cannot be read."))
+        let whole = try foreign([Self.good("a")])
+        #expect(whole.problems.isEmpty && !whole.page.contains("Left out:"))
+        #expect(throws: HARError.notAnArchive(reason: "at log.entries.Index 0.response.status")) { try foreign(bad) }
+        #expect(try foreign([]).texts == [])
+    }
+
+    static let texts: [(json: String, text: String)] = [
+        (#"\ud83d"#, "\u{FFFD}"), (#"a\uDE00b"#, "a\u{FFFD}b"), (#"\ud83d\ude00"#, "😀"),
+        (#"\uD83D\ud83d\ude00"#, "\u{FFFD}😀"),
+        (#"\ud83dx\u0041"#, "\u{FFFD}xA"),
+        (#"\\ud83d\udfff"#, "\\ud83d\u{FFFD}"), ("caf^", "caf\u{FFFD}"),
+        (#"\udbff\udc00\ud800\udfff"#, "\u{10FC00}\u{103FF}"),
+    ]
+
+    @Test("Half of a pair of surrogates, and what is no UTF-8, stands as U+FFFD", arguments: texts)
+    func loneSurrogates(json: String, text: String) throws {
+        let read = try foreign([Self.good(json)])
+        #expect(read.texts.map { $0.map { Array($0.unicodeScalars) } } == [Array(text.unicodeScalars)])
+        #expect(read.problems.isEmpty)
+    }
+
+    @Test("A size with a fraction is a size, and what is none is nobody's")
+    func sizes() throws {
+        for (json, size) in [("5.5", 6), ("-1.0", -1), ("1e300", nil), ("null", nil), ("7", 7)] as [(String, Int?)] {
+            let read = try JSONDecoder().decode(HAR.Content.self, from: Data(#"{"size": \#(json)}"#.utf8))
+            #expect(read.size == size, "\(json)")
+        }
+    }
+
     @Test("Dates are ISO 8601 in UTC, to the millisecond, on leap days and before 1970")
     func dates() {
         let samples: [(Double, String)] = [

@@ -9,6 +9,12 @@ package struct HAR: Codable, Sendable {
         package var version: String
         package var creator: Creator?
         package var entries: [Entry]
+        /// How many entries were left out as it was read, because they are none.
+        package var unreadable = 0
+
+        enum CodingKeys: String, CodingKey {
+            case version, creator, entries
+        }
     }
 
     package struct Creator: Codable, Sendable {

@@ -52,7 +52,7 @@ public enum HARAnswers {
     /// The answers of an archive in their order. What had none or half of one, and URLs that are none, are left out.
     ///
     /// - Parameter onProblem: told of an archive that was cut off, ``HARError/cutOff(wholeEntries:lostBytes:)``, whose whole
-    ///   entries are read.
+    ///   entries are read, and of entries that are none, ``HARError/unreadable(entries:)``.
     /// - Throws: ``HARError/notAnArchive(reason:)`` or ``HARError/unusableFile(reason:)``.
     public static func read(
         _ archive: URL, onProblem: (HARError) -> Void = { _ in }
@@ -62,7 +62,7 @@ public enum HARAnswers {
             let isWhole = entry._call?.attemptError == nil
             guard isWhole, (200...999).contains(entry.response.status), let url = try? HTTPURL(entry.request.url)
             else { return nil }
-            let content = content(entry.response, to: entry.request.method)
+            let content = content(entry.response, to: entry.request.method, isLeft: entry.isLeft)
             let result = content.map { content -> Result<HTTPResponse, HARError> in
                 var given = response(entry.response, to: entry.request.method, url, content)
                 if !har.isOwn { sayUTF8(&given.fields, entry.response) }
@@ -100,12 +100,14 @@ public enum HARAnswers {
     }
 
     /// `nil` where there was content, and the archive does not have it.
-    private static func content(_ recorded: HAR.Response, to method: String) -> Data? {
+    ///
+    /// - Parameter isLeft: whether nobody knows how much there was.
+    private static func content(_ recorded: HAR.Response, to method: String, isLeft: Bool) -> Data? {
         let content = recorded.content
         if let text = content?.text {
             return content?.encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
         }
-        let hadContent = (content?.size ?? 0) > 0 || (recorded.bodySize ?? 0) > 0
+        let hadContent = isLeft || (content?.size ?? 0) > 0 || (recorded.bodySize ?? 0) > 0
         return hadContent && carriesContent(recorded, to: method) ? nil : Data()
     }
 

@@ -16,6 +16,8 @@ public enum HARError: Error, Hashable, Sendable {
     /// The archive was cut off, as its writer has ended in the middle of a write. So many entries are whole, and so many bytes behind
     /// them are none.
     case cutOff(wholeEntries: Int, lostBytes: Int)
+    /// So many entries of the archive are none, and are left out.
+    case unreadable(entries: Int)
     /// An answer had content that is not in the archive: it was longer than what was kept, or none was. Which one, by method, URL
     /// and number.
     case missingContent(entry: String)

@@ -10,6 +10,7 @@ extension HARError: LocalizedError {
         case .notAnArchive(let reason): "The file is no archive: \(reason)"
         case .full(let count): "The archive is full; \(count) entries were not written."
         case .cutOff(let count, _): "The archive was cut off after \(count) entries."
+        case .unreadable(let count): "\(count) entries of the archive cannot be read."
         case .missingContent(let entry): "The archive does not have the content of \(entry)."
         }
     }

@@ -229,7 +229,10 @@ extension CallRecord {
             attempts[index].ended = context.elapsed
             attempts[index].failure = .cancelled
         }
-        if outcome != .success, isStreamed, !attempts.isEmpty { attempts[attempts.count - 1].isContentLeft = true }
+        guard outcome != .success, isStreamed, let last = attempts.indices.last else { return }
+        attempts[last].isContentLeft = true
+        // What its reader gave up has not failed by that.
+        if case .failure(let kind) = outcome { attempts[last].failure = kind }
     }
 
     private mutating func note(_ event: Event, _ context: EventContext) {

@@ -19,8 +19,8 @@ public enum HTMLReport {
     ///
     /// - Parameters:
     ///   - title: stands at the top; `Calls` unless given.
-    ///   - onProblem: told of an archive that was cut off, ``HARError/cutOff(wholeEntries:lostBytes:)``. The report shows what is
-    ///     whole of it.
+    ///   - onProblem: told of an archive that was cut off, ``HARError/cutOff(wholeEntries:lostBytes:)``, and of entries that are
+    ///     none, ``HARError/unreadable(entries:)``. The report shows what is whole, and says how many entries are not there.
     /// - Throws: ``HARError/notAnArchive(reason:)`` or ``HARError/unusableFile(reason:)``.
     public static func write(
         archive: URL, to report: URL, title: String = "Calls", onProblem: (HARError) -> Void = { _ in }
@@ -47,7 +47,7 @@ public enum HTMLReport {
 
     /// The page for an archive.
     package static func page(_ har: HAR, title: String = "Calls") throws(HARError) -> Data {
-        let page = ReportPage(title: title)
+        let page = ReportPage(title: title, unreadable: har.log.unreadable)
         do {
             return Data(page.beforeData.utf8) + (try data(of: har)) + Data(page.afterData.utf8)
         } catch {

@@ -3,12 +3,19 @@ import Foundation
 /// The markup around the data.
 struct ReportPage {
     let title: String
+    /// How many entries the archive had that are none.
+    let unreadable: Int
     /// Drawn anew for each page, so that nothing an archive holds can know it (Content Security Policy Level 3 §7.1).
     let nonce = Data((0..<18).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
 
     private var escapedTitle: String {
         title.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
             .replacingOccurrences(of: ">", with: "&gt;")
+    }
+
+    private var note: String {
+        guard unreadable > 0 else { return "" }
+        return #"<p id="note" role="note">Left out: \#(unreadable) entries of the archive that cannot be read.</p>"#
     }
 
     private var policy: String {
@@ -29,7 +36,7 @@ struct ReportPage {
         </head>
         <body>
         <header>
-        <div class="first"><h1>\(escapedTitle)</h1><ul class="tiles" id="tiles" aria-label="Totals"></ul></div>
+        <div class="first"><h1>\(escapedTitle)</h1><ul class="tiles" id="tiles" aria-label="Totals"></ul></div>\(note)
         <div class="tools" role="search"><input id="filter" type="search" autocomplete="off" spellcheck="false"
         placeholder="Filter ( / ): words of the URL, status, decision" aria-label="Filter by words of the URL, status or decision"
         aria-keyshortcuts="/"><select id="kind" aria-label="Which calls"><option value="all">all calls</option>

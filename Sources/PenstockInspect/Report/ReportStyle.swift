@@ -30,6 +30,7 @@ enum ReportStyle {
         .tiles li { background: var(--tile); border-radius: 8px; padding: 4px 12px; }
         .tiles b { display: block; font-size: 16px; font-variant-numeric: tabular-nums; }
         .tiles span { color: var(--soft); font-size: 12px; }
+        #note { margin: 8px 0 0; color: var(--warn); }
         .tools { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; padding-top: 8px; }
         .tools input, .tools select, button { font: inherit; color: inherit; background: var(--page);
           border: 1px solid var(--edge); border-radius: 6px; padding: 5px 8px; }
