@@ -120,6 +120,26 @@ struct StubTransportTests {
         #expect(await ended?.kind == .cancelled)
     }
 
+    @Test func `A shutdown ends what waits for its answer, and what comes after`() async throws {
+        let clock = TestClock()
+        let stub = StubTransport(time: clock.timeSource)
+        stub.on(.get, "/a", after: .seconds(60), HTTPResponse(status: 200))
+        stub.on(.get, "/b", after: .seconds(1), HTTPResponse(status: 201))
+        let over = ExchangeControl()
+        let (waiting, whole) = (try exchange(.get, "/a"), try exchange(.get, "/b", control: over))
+        async let answer = stub.perform(whole)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await answer.response.status == 201)
+        async let ended = #expect(throws: TransportError.self) { try await stub.perform(waiting) }
+        await clock.waitForSleepers(count: 1)
+        await stub.shutdown()
+        #expect(await ended?.kind == .cancelled)
+        #expect(!over.isCancelled)
+        let late = await #expect(throws: TransportError.self) { try await stub.perform(exchange(.get, "/a")) }
+        #expect(late?.kind == .cancelled && clock.sleeperCount == 0)
+    }
+
     @Test func `A broken answer of a server cannot be given without a wire`() async throws {
         let server = try LoopbackServer { _ in .close }
         defer { server.stop() }

@@ -36,6 +36,8 @@ public final class StubTransport: Transport {
         var script: [Key: Answer] = [:]
         var requests: [HTTPRequest] = []
         var unscripted: [String] = []
+        /// The exchanges whose answers take their time.
+        var waiting: [ExchangeControl] = []
         var isShutDown = false
     }
 
@@ -131,9 +133,29 @@ public final class StubTransport: Transport {
         TransportStream(buffering: try await perform(request))
     }
 
-    /// Refuses what comes after.
+    /// Ends what waits for its answer, as cancelled, and refuses what comes after.
     public func shutdown() async {
-        state.withLock { $0.isShutDown = true }
+        let waiting = state.withLock { state in
+            state.isShutDown = true
+            return state.waiting
+        }
+        for control in waiting { control.cancel() }
+    }
+
+    private func wait(_ delay: Duration, _ exchange: TransportRequest) async throws(TransportError) {
+        let mayWait = state.withLock { state in
+            if !state.isShutDown { state.waiting.append(exchange.control) }
+            return !state.isShutDown
+        }
+        guard mayWait else { throw StubAnswer.cancelled }
+        defer {
+            state.withLock { state in
+                if let index = state.waiting.firstIndex(where: { $0 === exchange.control }) {
+                    state.waiting.remove(at: index)
+                }
+            }
+        }
+        try await exchange.wait(delay, by: time)
     }
 
     private func answer(_ exchange: TransportRequest) async throws(TransportError) -> HTTPResponse {
@@ -148,7 +170,7 @@ public final class StubTransport: Transport {
             return nil
         }
         if let scripted {
-            if scripted.delay > .zero { try await exchange.wait(scripted.delay, by: time) }
+            if scripted.delay > .zero { try await wait(scripted.delay, exchange) }
             if let response = try scripted.respond(request) { return response }
         }
         if let response = try await fallback(request) { return response }
