@@ -208,6 +208,26 @@ import Testing
         #expect(await replay.end().errors.contains("the archive was cut off"))
     }
 
+    @Test("report and replay leave out what is no entry of an archive, and say so", .covers("X11"))
+    func unreadable() async throws {
+        let entry = #"""
+            {"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {}, "request": {"method": "GET", "url":
+            "https://a.example/x", "httpVersion": "HTTP/2"}, "response": {"status": 200, "statusText": "", "httpVersion": "HTTP/2",
+            "content": {"size": 5.5, "text": "\ud83d"}}}
+            """#
+        let archive = #"{"log": {"version": "1.2", "entries": [\#(entry), {"time": 1}]}}"#
+        let folder = try Folder()
+        let file = try folder.write(Data(archive.utf8), to: "a.har")
+        let report = try await Tool.run("report", file)
+        #expect(
+            report.status == 0 && report.errors.contains("1 entries of the archive cannot be read, and are left out"))
+        #expect(try String(decoding: folder.read("a.html"), as: UTF8.self).contains("Left out: 1 entries"))
+        let replay = try Tool.start(["replay", file])
+        #expect(try await Tool.fetch("\(try await replay.firstLine())x").text == "\u{FFFD}")
+        replay.interrupt()
+        #expect(await replay.end().errors.contains("cannot be read"))
+    }
+
     @Test("replay moves the dates of answers to the present, unless it is told not to")
     func dates() async throws {
         let then = "Thu, 01 Jan 2026 00:00:00 GMT"

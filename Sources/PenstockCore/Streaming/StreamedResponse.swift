@@ -7,8 +7,8 @@ import Foundation
 ///
 /// Content that comes from a store on a disk is read from there piece by piece, and the store keeps it to its end: also where a
 /// reload takes the stored response's place meanwhile, or it is removed by its key, its URL or its tags. Where it is erased instead
-/// (`clearCache(.all)`, or all that a user or an environment has), where another process that has the file removes it, or an app's
-/// own store does, the rest of it is gone, and reading throws ``APIError/Kind/cacheMiss``: ask again.
+/// (`clearCache(.all)`, or all that a user or an environment has), where another process that has the file replaces or removes
+/// it, or an app's own store does, the rest of it is gone, and reading throws ``APIError/Kind/cacheMiss``: ask again.
 public struct StreamedResponse: AsyncSequence, Sendable {
     /// The head; its body is empty.
     public let http: HTTPResponse
