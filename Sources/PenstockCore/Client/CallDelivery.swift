@@ -262,8 +262,8 @@ final class CallFeed<Output: Sendable>: Sendable {
             if state.end == nil { state.listeners.append(continuation) }
             return (state.cached, state.progress.latest, state.end)
         }
-        if let cached { continuation.yield(.cached(cached)) }
-        if let progress { continuation.yield(.progress(progress)) }
+        if let cached { continuation.yield(.init(.cached(cached))) }
+        if let progress { continuation.yield(.init(.progress(progress))) }
         if let end { Self.finish(continuation, with: end) }
         return stream
     }
@@ -300,7 +300,7 @@ final class CallFeed<Output: Sendable>: Sendable {
             let told = state.progress.latest ?? progress
             return isTold ? (state.listeners, state.watchers, told) : ([], [], told)
         }
-        for listener in listeners { listener.yield(.progress(told)) }
+        for listener in listeners { listener.yield(.init(.progress(told))) }
         for watcher in watchers { watcher.continuation.yield(told) }
     }
 
@@ -310,11 +310,11 @@ final class CallFeed<Output: Sendable>: Sendable {
             for handler in state.handlers { state.send(.cached(response), to: handler) }
             return state.listeners
         }
-        for listener in listeners { listener.yield(.cached(response)) }
+        for listener in listeners { listener.yield(.init(.cached(response))) }
     }
 
     func yield(redirectedTo url: HTTPURL) {
-        for listener in state.withLock({ $0.listeners }) { listener.yield(.redirected(to: url)) }
+        for listener in state.withLock({ $0.listeners }) { listener.yield(.init(.redirected(to: url))) }
     }
 
     /// Ends everything that listens, and returns when the result has been delivered to all who are to hear of it.
@@ -336,7 +336,7 @@ final class CallFeed<Output: Sendable>: Sendable {
             watcher.continuation.finish()
         }
         for listener in listeners {
-            if let progress { listener.yield(.progress(progress)) }
+            if let progress { listener.yield(.init(.progress(progress))) }
             Self.finish(listener, with: result)
         }
         await lane?.value
@@ -353,7 +353,7 @@ final class CallFeed<Output: Sendable>: Sendable {
     ) {
         switch result {
         case .success(let response):
-            listener.yield(.response(response))
+            listener.yield(.init(.response(response), isLast: true))
             listener.finish()
         case .failure(let error):
             listener.finish(throwing: error)

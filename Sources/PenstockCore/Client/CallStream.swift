@@ -1,6 +1,17 @@
 /// What a call yields, one after the other. It throws ``APIError`` alone, and says so: `catch` has one.
 public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
-    typealias Base = AsyncThrowingStream<Element, any Error>
+    /// An element on its way.
+    struct Item: Sendable {
+        let element: Element
+        /// Whether the call yields nothing after it.
+        let isLast: Bool
+
+        init(_ element: Element, isLast: Bool = false) {
+            (self.element, self.isLast) = (element, isLast)
+        }
+    }
+
+    typealias Base = AsyncThrowingStream<Item, any Error>
 
     private let base: Base
     /// Ends the call that the sequence owns; `nil` where it owns none.
@@ -25,15 +36,30 @@ public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var base: Base.Iterator
         fileprivate let hold: CallHold?
+        /// Whether the last element was given, or an error in its place.
+        private var isOver = false
+
+        fileprivate init(base: Base.Iterator, hold: CallHold?) {
+            (self.base, self.hold) = (base, hold)
+        }
 
         /// The next element; `nil` at the end.
+        ///
+        /// - Throws: what the call has failed of; ``APIError/Kind/cancelled`` when the task is cancelled before the last element has come.
         public mutating func next() async throws(APIError) -> Element? {
             defer { withExtendedLifetime(hold) {} }
+            let item: Item?
             do {
-                return try await base.next()
+                item = try await base.next()
             } catch {
+                isOver = true
                 throw .wrapping(error)
             }
+            // What is below ends with its task as if everything had come.
+            let isCutOff = item == nil && !isOver && Task.isCancelled
+            isOver = isOver || (item?.isLast ?? true)
+            if isCutOff { throw APIError(.cancelled, stage: .delivery) }
+            return item?.element
         }
     }
 }
@@ -104,7 +130,9 @@ extension Call {
         let updates = updates
         return Task {
             do throws(APIError) {
-                for try await update in updates { if let element = element(update) { continuation.yield(element) } }
+                for try await update in updates {
+                    if let element = element(update) { continuation.yield(.init(element, isLast: update.isLast)) }
+                }
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: error)
@@ -114,6 +142,11 @@ extension Call {
 }
 
 extension CallUpdate {
+    /// Whether it is the end of a call that has succeeded.
+    var isLast: Bool {
+        if case .response = self { true } else { false }
+    }
+
     /// A response that came, stored or loaded.
     var arrival: APIResponse<Output>? {
         switch self {

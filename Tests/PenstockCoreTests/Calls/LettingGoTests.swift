@@ -66,6 +66,62 @@ import Testing
         withExtendedLifetime(updates) {}
     }
 
+    /// What a task gets of a sequence when it is cancelled: how many elements, and what is thrown.
+    private func cancelled<Element: Sendable>(
+        _ script: ScriptedTransport, _ sequence: CallStream<Element>, after count: Int
+    ) async throws -> (elements: Int, failure: APIError?) {
+        let seen = Box(0)
+        let gate = Latch()
+        let task = Task {
+            await failure {
+                var iterator = sequence.makeAsyncIterator()
+                while try await iterator.next() != nil {
+                    seen.update { $0 += 1 }
+                    // What comes after the cancellation is not to be told of.
+                    if seen.value == count { await gate.wait() }
+                }
+                #expect(try await iterator.next() == nil)
+            }
+        }
+        await script.waitForExchanges(count: 1)
+        if count > 0 { script.release() }
+        while !Task.isCancelled, seen.value < count { await Task.yield() }
+        task.cancel()
+        gate.open()
+        return (seen.value, await task.value)
+    }
+
+    @Test("A loop whose task is cancelled before the last element has come throws that, and no other loop does")
+    func cancelledLoops() async throws {
+        for (count, kind) in [(0, APIError.Kind.cancelled), (1, nil)] {
+            let scripts = (0..<4).map { _ in CallSupport.holding() }
+            let clients = scripts.map { CallSupport.client($0) }
+            let calls = clients.suffix(2).map { $0.start(Hello()) }
+            let results = [
+                try await cancelled(scripts[0], clients[0].updates(of: Hello()), after: count),
+                try await cancelled(scripts[1], clients[1].responses(to: Hello()), after: count),
+                try await cancelled(scripts[2], calls[0].updates, after: count),
+                try await cancelled(scripts[3], calls[1].responses, after: count),
+            ]
+            #expect(results.map(\.elements) == [count, count, count, count])
+            #expect(results.map(\.failure?.kind) == [kind, kind, kind, kind])
+            for call in calls { call.cancel() }
+        }
+    }
+
+    @Test("A loop that has thrown ends, also when its task is cancelled")
+    func afterError() async throws {
+        let client = CallSupport.client(StubTransport { _ throws(TransportError) in HTTPResponse(status: 500) })
+        let updates = client.updates(of: Hello())
+        let task = Task { () -> Bool in
+            var iterator = updates.makeAsyncIterator()
+            let error = await failure { while try await iterator.next() != nil {} }
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await iterator.next() == nil && error?.kind == .httpStatus(500)
+        }
+        #expect(try await task.value)
+    }
+
     @Test("Leaving the loop over what a handle yields does not end the call")
     func handles() async throws {
         let transport = Dripping()

@@ -329,10 +329,10 @@ extension UnendingCodeTests.Form {
             }
         case .updates:
             let updates = client.updates(of: Hello())
-            return Task { await failure { for try await _ in updates {} } ?? APIError(.cancelled, stage: .transport) }
+            return Task { await failure { for try await _ in updates {} } }
         case .responses:
             let responses = client.responses(to: Hello())
-            return Task { await failure { for try await _ in responses {} } ?? APIError(.cancelled, stage: .transport) }
+            return Task { await failure { for try await _ in responses {} } }
         }
     }
 
