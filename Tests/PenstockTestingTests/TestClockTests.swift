@@ -23,6 +23,38 @@ struct TestClockTests {
         #expect(clock.sleeperCount == 0)
     }
 
+    @Test func `One advance wakes each task once: who sleeps again sleeps from where the clock has got to`()
+        async throws
+    {
+        for _ in 0..<100 {
+            let clock = TestClock()
+            let moments = Task {
+                var moments: [Duration] = []
+                for _ in 0..<3 {
+                    try await clock.sleep(for: .seconds(1))
+                    moments.append(clock.now.offset)
+                }
+                return moments
+            }
+            for _ in 0..<3 {
+                await clock.waitForSleepers(count: 1)
+                clock.advance(by: .seconds(10))
+            }
+            #expect(try await moments.value == [.seconds(10), .seconds(20), .seconds(30)])
+        }
+    }
+
+    @Test func `A sleeper wakes at its deadline, and not before`() async throws {
+        let clock = TestClock()
+        let task = Task { try await clock.sleep(for: .seconds(1)) }
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1) - .nanoseconds(1))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .nanoseconds(1))
+        #expect(clock.sleeperCount == 0)
+        try await task.value
+    }
+
     @Test func `A sleeper whose task is cancelled throws at once`() async {
         let clock = TestClock()
         let task = Task { try await clock.sleep(for: .seconds(1)) }

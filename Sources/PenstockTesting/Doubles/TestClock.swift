@@ -76,11 +76,17 @@ public final class TestClock: Clock, Sendable {
         guard isDue else { throw CancellationError() }
     }
 
-    /// Moves time on, step by step through the deadlines on the way, so that each sleeper wakes at its own time.
+    /// Moves time on in one step, and wakes those who sleep and whose deadline has come with it. All of them find the clock where it
+    /// has got to. One call wakes each task once: who sleeps again sleeps from there.
     public func advance(by duration: Duration) {
-        let end = now.advanced(by: duration)
-        while let sleeper = next(dueBy: end) { sleeper.continuation.resume(returning: true) }
-        state.withLock { $0.now = max($0.now, end) }
+        let due = state.withLock { state in
+            state.now = max(state.now, state.now.advanced(by: duration))
+            let now = state.now
+            defer { state.sleepers.removeAll { $0.deadline <= now } }
+            return state.sleepers.filter { $0.deadline <= now }
+        }
+        let inOrder = due.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+        for sleeper in inOrder { sleeper.continuation.resume(returning: true) }
     }
 
     /// Returns when at least `count` tasks sleep, or the task is cancelled. It waits for ever if neither comes: give the test a
@@ -108,16 +114,5 @@ public final class TestClock: Clock, Sendable {
             return state.sleepers.remove(at: index)
         }
         sleeper?.continuation.resume(returning: false)
-    }
-
-    private func next(dueBy end: Instant) -> Sleeper? {
-        state.withLock { state in
-            let due = state.sleepers.indices.filter { state.sleepers[$0].deadline <= end }
-            let first = due.min { state.sleepers[$0].deadline < state.sleepers[$1].deadline }
-            guard let first else { return nil }
-            let sleeper = state.sleepers.remove(at: first)
-            state.now = max(state.now, sleeper.deadline)
-            return sleeper
-        }
     }
 }
