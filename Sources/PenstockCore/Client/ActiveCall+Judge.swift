@@ -57,7 +57,7 @@ extension ActiveCall: JudgingCall {
     }
 
     /// Only the answer itself has a say in a replay: that it was of no use says nothing about the redirects to it.
-    private func rejection(of exchange: Exchange, _ error: APIError, _ request: HTTPRequest) async -> Rejection {
+    func rejection(of exchange: Exchange, _ error: APIError, _ request: HTTPRequest) async -> Rejection {
         var replay: Replay?
         for left in exchange.remains.settlements {
             let offer = await left.settlement.rejected(error, by: self)

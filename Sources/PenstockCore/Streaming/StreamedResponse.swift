@@ -80,7 +80,7 @@ final class ContentReader: Sendable {
     /// Hears that the call has ended, and of what; completes the error.
     typealias End = @Sendable (APIError?) -> APIError?
 
-    private let exchange: Exchange
+    let exchange: Exchange
     private let content: any TransportContent
     private let context: CallContext
     private let onEnd: End

@@ -22,7 +22,8 @@ extension APIClient {
     /// The content is checked where the server names its SHA-256 or SHA-512 (`Repr-Digest`, RFC 9530), or `sha256` does. Suspending and
     /// resuming the call pauses the bytes. The cache has no part in it, so that one of ``CachePolicy/Mode/cacheOnly`` fails. The
     /// decoding and the endpoint's validators have none either. Of the envelope only a refusal counts: content of up to 1 MiB that
-    /// is JSON, and whose envelope has another code than a success, is no file but ``APIError/Kind/business(code:message:)``.
+    /// is JSON, and whose envelope has another code than a success, is no file but ``APIError/Kind/business(code:message:)``. Where its
+    /// code says that the credential is out of date (``ExpiryRule/codes``), that is renewed, and all asked for once more.
     /// ``Endpoint/envelope-swift.property`` of `.none` takes it for one. A request that is no GET is sent once, and cannot be gone on
     /// with.
     ///
@@ -178,6 +179,8 @@ struct DownloadRun<E: Endpoint> {
     /// The head of the response that began the part.
     private var head: HTTPResponse
     private var last: StreamedResponse?
+    /// Whether the credential was renewed for the last exchange.
+    private var hasRenewed = false
     /// The digests of the whole that answers named.
     private var digests: [DownloadPlan.Digest]
 
@@ -227,7 +230,10 @@ struct DownloadRun<E: Endpoint> {
         var step = plan.next()
         while true {
             switch step {
-            case .finish: return try await finish()
+            case .finish:
+                guard let refusal = try await refusal() else { return try await finish() }
+                try await renew(after: refusal)
+                step = plan.next()
             case .fail(let kind, let reason):
                 throw APIError(kind, stage: .transport, debugMessage: reason, request: request)
             case .ask(let ask, let wait):
@@ -249,6 +255,7 @@ struct DownloadRun<E: Endpoint> {
         let child = ActiveCall(call.endpoint, call.making, terms, of: call.client)
         child.context.onRedirect(feed.yield(redirectedTo:))
         defer { for attempt in child.context.attempts { call.context.record(attempt) } }
+        defer { hasRenewed = child.context.hasReplayed(for: .authenticate) }
         let response: StreamedResponse
         do throws(APIError) {
             response = try await child.streamedResponse()
@@ -387,7 +394,6 @@ struct DownloadRun<E: Endpoint> {
 
     private func finish() async throws(APIError) -> APIResponse<DownloadedFile> {
         try await check()
-        try await checkEnvelope()
         let name = order.destination.name(for: head, from: last?.request.url ?? request.url)
         let destination = order.destination
         try call.context.checkGoesOn(at: .file)
@@ -427,22 +433,41 @@ struct DownloadRun<E: Endpoint> {
     /// What is longer than this is no refusal, in bytes.
     private static var longestRefusal: Int { 1 << 20 }
 
-    /// - Throws: ``APIError/Kind/business(code:message:)`` where the content is a refusal in the service's envelope, and nothing is
-    ///   kept.
-    private func checkEnvelope() async throws(APIError) {
+    /// ``APIError/Kind/business(code:message:)`` where the content is a refusal in the service's envelope; `nil` for a file.
+    private func refusal() async throws(APIError) -> APIError? {
         let (length, type) = (plan.offset, head.fields.combined(.contentType))
         guard let envelope = try call.client.envelope(of: call), length <= Self.longestRefusal,
             Payload(Data(), contentType: type).isJSON,
             let data = await DiskWork.run({ [place] in place.contents(length) }),
             var refusal = Payload(data, contentType: type).refusal(
                 under: envelope, call.context.settings.modelFormat)
-        else { return }
-        await DiskWork.run { [place] in place.remove() }
+        else { return nil }
         var response = head
         response.body = data
         (refusal.stage, refusal.request, refusal.response) = (.file, request, response)
         refusal.sendState = .answered
-        throw refusal
+        return refusal
+    }
+
+    /// Has the credential renewed where the refusal says that it is out of date, after which all is asked for anew: once, as for any call.
+    ///
+    /// - Throws: what the call fails of otherwise, and nothing is kept.
+    private mutating func renew(after refusal: APIError) async throws(APIError) {
+        part = nil
+        guard let last, !hasRenewed else { throw refusal }
+        let rejection = await call.rejection(of: last.reader.exchange, refusal, request)
+        guard let replay = rejection.replay else {
+            var error = rejection.error
+            error.stage = .file  // its requests have gone well
+            throw error
+        }
+        call.context.beginPass(for: replay)
+        self = DownloadRun(call, order, feed, place, request, nil)
+        do throws(SystemError) {
+            try await DiskWork.run { [place] () throws(SystemError) in try place.begin(nil) }
+        } catch {
+            throw APIError(error)
+        }
     }
 
     private func response(_ file: DownloadedFile) -> APIResponse<DownloadedFile> {

@@ -31,6 +31,92 @@ import Testing
         }
     }
 
+    /// What a server says in its envelope to a token that is out of date.
+    private static func expired(code: Int = 40_101, unless token: String = "new") -> FileServer.Twist {
+        { request, answer in
+            guard request.fields[.authorization] != "Bearer \(token)" else { return }
+            answer.body = Data(#"{"retcode":\#(code),"retdesc":"expired"}"#.utf8)
+            answer.fields = [.contentType: "application/json", .contentLength: "\(answer.body.count)"]
+        }
+    }
+
+    /// A client whose tokens expire by a code, and are renewed by counting them.
+    private static func client(
+        _ server: FileServer, _ refreshed: Box<Int>, statuses: Set<Int> = [401], fails: Bool = false
+    ) async throws -> APIClient {
+        let expiry = ExpiryRule(statuses: statuses, codes: [40_101])
+        let authenticator = BearerAuthenticator(expiry: expiry) { _, _ in
+            refreshed.update { $0 += 1 }
+            if fails { throw AuthenticationFailure.rejected }
+            return Credential("new", refreshToken: "r2")
+        }
+        let client = DownloadTests.client(server) { configuration in
+            configuration.vault = MemoryVault()
+            configuration.services = ServiceRegistry([
+                Service(
+                    .main, "https://films.example.com/api", envelope: .retcode, authenticator: authenticator)
+            ])
+        }
+        try await client.signIn(Credential("old", refreshToken: "r1", obtained: Date(timeIntervalSinceNow: -3_600)))
+        return client
+    }
+
+    @Test(arguments: [HTTPMethod.get, .post])
+    func `a refusal whose code says that the token is out of date has it renewed, and the file asked for once more`(
+        method: HTTPMethod
+    ) async throws {
+        try await DownloadTests.run { server, _, folder in
+            let refreshed = Box(0)
+            let client = try await Self.client(server, refreshed)
+            server.twist(Self.expired())
+            let url = folder.appendingPathComponent("seven.mp4")
+            let digest = SHA256.hex(DownloadTests.content)
+            let film = try await client.download(Self.Posted(method: method), to: .file(url), sha256: digest).value
+            #expect(film == DownloadedFile(url: url, length: 500_000, wasResumed: false))
+            #expect(try Data(contentsOf: url) == DownloadTests.content)
+            #expect(try DownloadTests.names(in: folder) == ["seven.mp4"])
+            #expect(server.requests.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
+            #expect(refreshed.value == 1)
+        }
+    }
+
+    private struct Posted: Endpoint {
+        typealias Output = Data
+        let method: HTTPMethod
+        var route: Route { Route(method, "/films/7") }
+    }
+
+    @Test func `a token is renewed once for a download, and for no other refusal`() async throws {
+        // A code that says something else; a token that is refused again; one that was renewed after a 401.
+        for (code, statuses, twists, sent) in [
+            (1_001, [401], [Self.expired(code: 1_001)], 1),
+            (40_101, [401], [Self.expired(), Self.expired(unless: "none")], 2),
+            (40_101, [401], [{ $1.status = 401 }, Self.expired(unless: "none")], 2),
+        ] as [(Int, Set<Int>, [FileServer.Twist], Int)] {
+            try await DownloadTests.run { server, _, folder in
+                let refreshed = Box(0)
+                let client = try await Self.client(server, refreshed, statuses: statuses)
+                for twist in twists { server.twist(twist) }
+                let error = await failure { try await client.download(DownloadTests.Film(), to: .folder(folder)).value }
+                #expect(error?.kind == .business(code: .int(code), message: "expired") && error?.stage == .file)
+                #expect(server.requests.count == sent && refreshed.value == sent - 1)
+                #expect(try DownloadTests.names(in: folder).isEmpty)
+            }
+        }
+    }
+
+    @Test func `a download whose token cannot be renewed fails of that, and leaves nothing`() async throws {
+        try await DownloadTests.run { server, _, folder in
+            let client = try await Self.client(server, Box(0), fails: true)
+            server.twist(Self.expired())
+            let error = await failure { try await client.download(DownloadTests.Film(), to: .folder(folder)).value }
+            #expect(error?.kind == .authentication(.rejected))
+            #expect(error?.stage == .file && error?.response?.status == 200)
+            #expect(server.requests.count == 1)
+            #expect(try DownloadTests.names(in: folder).isEmpty)
+        }
+    }
+
     @Test func `a digest that comes with the rest alone is one of the whole, and checked`() async throws {
         try await DownloadTests.run { server, client, folder in
             let wrong = "sha-256=:\(Data(count: 32).base64EncodedString()):"
