@@ -163,6 +163,8 @@ extension APIClient {
         state.calls.end { $0.isolation.identity.isWritten(as: identity) }
         transport.closeConnections(of: identity)
         let nobodysServices = configuration.setsIdentity ? configuration.services.ids : []
-        return await state.holdings.forget(Leaver(identity: identity, nobodysServices: nobodysServices))
+        return await state.holdings.forget(
+            Leaver(identity: identity, nobodysServices: nobodysServices),
+            as: ClientWork(calls: state.calls, client: state.lineage))
     }
 }

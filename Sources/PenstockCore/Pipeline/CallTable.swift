@@ -1,3 +1,12 @@
+/// What is done for a client beside its calls, and what its end waits for: a credential that is renewed, or on its way to the vault.
+struct ClientWork: Sendable {
+    let calls: CallTable
+    let client: ClientLineage
+
+    func begin() -> Int { calls.beginWork(for: client) }
+    func end(_ number: Int) { calls.endWork(number) }
+}
+
 /// The calls under way. Each has a place of its own, so that neither its coming nor its going looks anything up.
 final class CallTable: Sendable {
     /// Where a call is in the table.
@@ -14,9 +23,17 @@ final class CallTable: Sendable {
     private struct State: Sendable {
         var entries: [Entry?] = []
         var free: [Int] = []
-        /// What is told of each call that goes.
+        /// What is told of each call and each piece of work that goes.
         var watchers: [Int: @Sendable () -> Void] = [:]
         var lastWatcher = 0
+        /// For whom something is done that is no call.
+        var work: [Int: ClientLineage] = [:]
+        var lastWork = 0
+
+        func hasAny(of client: ClientLineage) -> Bool {
+            entries.contains { $0?.client?.descends(from: client) == true }
+                || work.values.contains { $0.descends(from: client) }
+        }
     }
 
     private let state = Locked(State())
@@ -51,19 +68,35 @@ final class CallTable: Sendable {
         if !watchers.isEmpty { for watcher in watchers.values { watcher() } }
     }
 
-    /// Waits until there are none left.
+    /// Begins something that is no call, and that ``drained(of:within:by:)`` waits for as it does for calls.
+    ///
+    /// - Returns: its number, by which ``endWork(_:)`` ends it.
+    func beginWork(for client: ClientLineage) -> Int {
+        state.withLock { state in
+            state.lastWork += 1
+            state.work[state.lastWork] = client
+            return state.lastWork
+        }
+    }
+
+    func endWork(_ number: Int) {
+        let watchers = state.withLock { state in
+            state.work[number] = nil
+            return state.watchers
+        }
+        for watcher in watchers.values { watcher() }
+    }
+
+    /// Waits until there are none left, and no work either.
     ///
     /// - Parameters:
-    ///   - client: whose calls, together with those of the clients derived from it.
+    ///   - client: whose calls and work, together with those of the clients derived from it.
     ///   - limit: how long they are waited for at most. It ends with the task as well.
-    /// - Returns: whether none is left.
+    /// - Returns: whether nothing is left.
     func drained(of client: ClientLineage, within limit: Duration, by time: TimeSource) async -> Bool {
         let promise = Promise<Void>()
         let look: @Sendable () -> Void = { [self] in
-            let isLeft = state.withLock { state in
-                state.entries.contains { $0?.client?.descends(from: client) == true }
-            }
-            if !isLeft { promise.keep(()) }
+            if !state.withLock({ $0.hasAny(of: client) }) { promise.keep(()) }
         }
         let number = state.withLock { state in
             state.lastWatcher += 1

@@ -91,17 +91,19 @@ final class CredentialKeeper: Sendable {
     let key: CredentialKey
     private let vault: any CredentialVault
     private let time: TimeSource
+    private let clientWork: ClientWork
     private let state: Locked<State>
     /// How much of what the user did is on its way to the vault. A cycle waits for it: what it would find there is from before that.
     private let writes = Monitor(0)
 
     init(
         _ key: CredentialKey, in vault: any CredentialVault, _ policy: RefreshPolicy, _ time: TimeSource,
-        _ random: RandomSource
+        _ random: RandomSource, _ clientWork: ClientWork
     ) {
         self.key = key
         self.vault = vault
         self.time = time
+        self.clientWork = clientWork
         state = Locked(State(coordinator: RefreshCoordinator(policy: policy, random: random)))
     }
 
@@ -200,6 +202,16 @@ final class CredentialKeeper: Sendable {
     /// A login or a logout that has taken effect in this process: calling it brings it to the vault, and is to be done once.
     typealias Writing = @Sendable () async throws(VaultError) -> Void
 
+    private func beginWriting() -> Int {
+        writes.withLock { $0 += 1 }
+        return clientWork.begin()
+    }
+
+    private func endWriting(_ number: Int) {
+        writes.withLock { $0 -= 1 }
+        clientWork.end(number)
+    }
+
     /// Signs in, and writes it.
     func signIn(_ credential: Credential) async throws(VaultError) {
         try await signingIn(credential)()
@@ -208,14 +220,14 @@ final class CredentialKeeper: Sendable {
     /// Signs in, at once. Calls that wait go on.
     func signingIn(_ credential: Credential) throws(VaultError) -> Writing {
         guard credential.isValid else { throw .invalid }
-        writes.withLock { $0 += 1 }
+        let number = beginWriting()
         let (record, waiting, renewals) = state.withLock { state in
             (state.coordinator.signIn(credential), state.takeWaiting(), state.renewals)
         }
         for renewal in renewals { renewal.revoke() }
         for waiter in waiting { waiter.promise.keep(.use(credential)) }
         return { [self] () throws(VaultError) in
-            defer { writes.withLock { $0 -= 1 } }
+            defer { endWriting(number) }
             do throws(VaultError) {
                 try await vault.save(record.item, for: key, over: .anything)
                 try await settleVault(after: record.version)
@@ -228,7 +240,7 @@ final class CredentialKeeper: Sendable {
 
     /// Signs out, at once. Calls that wait are told. What is under way comes to nothing, and the old refresh token is sent no more.
     func signingOut() -> Writing {
-        writes.withLock { $0 += 1 }
+        let number = beginWriting()
         let (waiting, cycle, renewals) = state.withLock { state in
             state.coordinator.signOut()
             return (state.takeWaiting(), state.coordinator.cycle, state.renewals)
@@ -236,7 +248,7 @@ final class CredentialKeeper: Sendable {
         for renewal in renewals { renewal.revoke() }
         for waiter in waiting { waiter.promise.keep(.fail(.signedOut)) }
         return { [self] () throws(VaultError) in
-            defer { writes.withLock { $0 -= 1 } }
+            defer { endWriting(number) }
             do throws(VaultError) {
                 try await vault.delete(key, where: .anything)
                 try await settleVault(after: nil)
@@ -300,7 +312,10 @@ final class CredentialKeeper: Sendable {
     // MARK: A cycle
 
     private func run(_ cycle: Int, _ source: Source) {
+        // Before the call that began it can end: whoever waits for both is not to find neither.
+        let number = clientWork.begin()
         Task {
+            defer { clientWork.end(number) }
             var event = RefreshCoordinator.Event.begun
             while let action = next(event, cycle) {
                 // What is written over anything is waited for by others, as what the user does is.

@@ -3,16 +3,22 @@ final class CredentialTable: Sendable {
     let vault: any CredentialVault
     private let time: TimeSource
     private let random: RandomSource
+    private let work: ClientWork
     private let keepers = Locked<[CredentialKey: CredentialKeeper]>([:])
     private let sessions = Locked(0)
 
-    init(_ vault: any CredentialVault, _ time: TimeSource, _ random: RandomSource) {
-        (self.vault, self.time, self.random) = (vault, time, random)
+    /// - Parameter work: of the client that brought the vault.
+    init(_ vault: any CredentialVault, _ time: TimeSource, _ random: RandomSource, _ work: ClientWork) {
+        (self.vault, self.time, self.random, self.work) = (vault, time, random, work)
     }
+
+    /// The lineage of the client that brought the vault. What renews a credential is that client's, whoever's call began it: all who share
+    /// the credential need it.
+    var owner: ClientLineage { work.client }
 
     func keeper(for key: CredentialKey, _ policy: @autoclosure () -> RefreshPolicy) -> CredentialKeeper {
         if let known = keepers.withLock({ $0[key] }) { return known }
-        let new = CredentialKeeper(key, in: vault, policy(), time, random)
+        let new = CredentialKeeper(key, in: vault, policy(), time, random, work)
         return keepers.withLock { keepers in
             if let other = keepers[key] { return other }
             keepers[key] = new

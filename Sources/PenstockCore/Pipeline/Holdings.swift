@@ -10,14 +10,20 @@ final class Holdings: Sendable {
         }
     }
 
+    /// The cookie stores that clients have.
+    var cookieStores: [any CookieStore] { all.withLock { $0.compactMap(\.cookieStore) } }
+
     /// Removes what is kept of a user. Cookies and credentials are of no more use when the first is waited for.
     ///
+    /// - Parameter work: of the client that the user has signed out of, whose end waits for the removal.
     /// - Returns: whether nothing is left of the cookies and the credentials, and no byte of the responses; `false` as soon as the
     ///   task is cancelled. The removal goes on then.
-    func forget(_ leaver: Leaver) async -> Bool {
+    func forget(_ leaver: Leaver, as work: ClientWork) async -> Bool {
+        let number = work.begin()
         let removals = all.withLock { $0 }.map { $0.forgetting(leaver) }
         let promise = Promise<Bool>()
         Task {
+            defer { work.end(number) }
             // Side by side: one that never comes to its end keeps nothing of the others.
             let isGone = await withTaskGroup(of: Bool.self) { group in
                 for removal in removals { group.addTask { await removal() } }
@@ -45,6 +51,9 @@ struct Holding: Sendable {
     }
 
     var isGone: Bool { credentials == nil && vault == nil && cookies == nil && cache == nil }
+
+    /// The cookie store, as long as a client has it.
+    var cookieStore: (any CookieStore)? { cookies?.store }
 
     private func forgetCookies(of identity: String) {
         cookies?.store.removeAll(ofIdentity: identity)

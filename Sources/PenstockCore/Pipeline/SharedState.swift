@@ -42,7 +42,8 @@ final class SharedState: Sendable {
         clocks = ServerClocks()
         admissions = Admissions(configuration.admission, configuration.time, deadlines)
         credentials = CredentialTable(
-            configuration.vault ?? MemoryVault(), configuration.time, configuration.random)
+            configuration.vault ?? MemoryVault(), configuration.time, configuration.random,
+            ClientWork(calls: calls, client: lineage))
         flights = Flights()
         refusedCodings = RefusedCodings()
         cookies = configuration.cookies.map(SharedCookies.init)
@@ -50,10 +51,11 @@ final class SharedState: Sendable {
         holdings.add(Holding(credentials, cookies, cache))
     }
 
-    /// All of another one, for what a stage sends by itself in one environment: a switch of the client does not move it.
-    init(_ other: SharedState, in environment: ServerEnvironment) {
+    /// All of another one, for what renews a credential in one environment: a switch of the client does not move it. It goes on where a
+    /// client ends that was derived from the one whose credentials they are, since the others wait for it as well.
+    init(renewingFor other: SharedState, in environment: ServerEnvironment) {
         transport = other.transport
-        lineage = ClientLineage(derivedFrom: other.lineage, environment: environment)
+        lineage = ClientLineage(derivedFrom: other.credentials.owner, environment: environment)
         calls = other.calls
         signOuts = other.signOuts
         holdings = other.holdings
@@ -85,7 +87,8 @@ final class SharedState: Sendable {
         let known = other.credentials
         credentials =
             if let vault = configuration.vault, vault !== known.vault {
-                CredentialTable(vault, configuration.time, configuration.random)
+                CredentialTable(
+                    vault, configuration.time, configuration.random, ClientWork(calls: calls, client: lineage))
             } else {
                 known
             }

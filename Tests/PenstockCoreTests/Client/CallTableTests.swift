@@ -23,6 +23,27 @@ import Testing
         #expect(table.count == 0)
     }
 
+    @Test func `a client's work is waited for as its calls are, and that of others is not`() async {
+        let (root, other) = (ClientLineage(.test), ClientLineage(.test))
+        let child = ClientLineage(derivedFrom: root, environment: nil)
+        @Sendable func isDrained(_ client: ClientLineage) async -> Bool {
+            await table.drained(of: client, within: .zero, by: .system)
+        }
+        let works = [root, child].map { table.beginWork(for: $0) }
+        #expect(await isDrained(other))
+        #expect(await !isDrained(root))
+        table.endWork(works[0])
+        #expect(await !isDrained(root))
+        #expect(await !isDrained(child))
+        // One that waits is told of the end.
+        async let drained = table.drained(of: root, within: .seconds(1_000), by: TestClock().timeSource)
+        table.endWork(works[1])
+        #expect(await drained)
+        let later = table.beginWork(for: root)
+        #expect(await isDrained(child))
+        table.endWork(later)
+    }
+
     @Test func `those are cancelled that match and have not gone`() {
         let calls = (0..<5).map { _ in makeCall() }
         let places = calls.map { table.add($0) }

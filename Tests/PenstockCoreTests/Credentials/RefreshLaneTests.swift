@@ -36,7 +36,9 @@ import Testing
         let vault = MemoryVault()
         let client = CallSupport.client(CallSupport.answering())
         let keepers = ["inner", "outer"].map {
-            CredentialKeeper(Self.key($0), in: vault, RefreshPolicy(), .system, .system)
+            CredentialKeeper(
+                Self.key($0), in: vault, RefreshPolicy(), .system, .system,
+                ClientWork(calls: client.state.calls, client: client.state.lineage))
         }
         let (inner, outer) = (keepers[0], keepers[1])
         @Sendable func source(

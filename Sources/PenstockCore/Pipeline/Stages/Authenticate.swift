@@ -184,7 +184,8 @@ struct Authenticate: Stage {
         configuration.pin(to: place.environment)
         configuration.pin(to: place.identity)
         let context = RefreshContext(
-            client: APIClient(configuration, sharing: SharedState(state, in: place.environment)), key: place.keeper.key,
+            client: APIClient(configuration, sharing: SharedState(renewingFor: state, in: place.environment)),
+            key: place.keeper.key,
             environment: place.environment,
             time: configuration.time)
         return CredentialKeeper.Source(authenticator: authenticator, context: context)
