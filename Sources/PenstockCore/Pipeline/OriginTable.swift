@@ -22,7 +22,7 @@ final class OriginTable: Sendable {
     enum Outcome: Sendable {
         /// The server has answered, which says this of it.
         case answered(CircuitBreaker.Outcome)
-        /// No answer came, which says this of the server.
+        /// No answer came, or none whose status is known, which says this of the server.
         case failed(CircuitBreaker.Outcome)
 
         var health: CircuitBreaker.Outcome {

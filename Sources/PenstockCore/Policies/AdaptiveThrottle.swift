@@ -55,8 +55,8 @@ public struct AdaptiveThrottle: Sendable {
         return probability <= 0 || Double.random(in: 0..<1, using: &random) >= probability
     }
 
-    /// An attempt that was let through says nothing of the server, since nothing came from there: it was cancelled, or found no
-    /// way. It does not count as a request.
+    /// An attempt that was let through says nothing of the server, since nothing is known to have come from there: it was cancelled, or
+    /// found no way. It does not count as a request.
     ///
     /// - Parameter moment: when it was let through.
     public mutating func takeBack(admittedAt moment: Duration) {

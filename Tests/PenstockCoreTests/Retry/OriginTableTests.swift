@@ -104,4 +104,41 @@ import Testing
         #expect(Set(pauses).count == 5)
         #expect(pauses.allSatisfy { (.milliseconds(500)...(.seconds(1))).contains($0) })
     }
+
+    // MARK: What failed
+
+    private static func error(
+        _ kind: APIError.Kind, _ state: SendState?, _ status: Int? = nil, at stage: StageName = .transport
+    ) -> APIError {
+        APIError(kind, stage: stage, response: status.map { HTTPResponse(status: $0) }, sendState: state)
+    }
+
+    /// Errors of attempts, and what they say of the server.
+    static let failures: [(APIError, String)] = [
+        (error(.cancelled, .answered, 200), "answered(success)"),
+        (error(.timeout(.total), .answered, 404), "answered(success)"),
+        (error(.limitExceeded(.bodyBytes), .answered, 503), "answered(failure)"),
+        (error(.cancelled, .answered, 408), "answered(unknown)"),
+        (error(.cancelled, .answered, 425), "answered(unknown)"),
+        (error(.cancelled, .answered, 429), "answered(unknown)"), (error(.cancelled, .answered), "failed(unknown)"),
+        (error(.cancelled, .maybeProcessed, 200), "failed(unknown)"), (error(.cancelled, nil, 200), "failed(unknown)"),
+        (error(.transport(.connectionLost), .answered, 200), "answered(failure)"),
+        (error(.transport(.connectionLost), .maybeProcessed), "failed(failure)"),
+        (error(.transport(.connectionLost), .answered, 200, at: .attemptInterception), "answered(success)"),
+        (error(.transport(.connectionLost), .answered, at: .attemptInterception), "failed(unknown)"),
+        (error(.business(code: 7, message: ""), .answered, 200), "answered(success)"),
+        (error(.business(code: 7, message: ""), .answered), "failed(unknown)"),
+        (error(.httpStatus(429), .answered, at: .attemptInterception), "answered(unknown)"),
+        (error(.httpStatus(503), .answered, 200, at: .attemptInterception), "answered(failure)"),
+    ]
+
+    @Test(arguments: failures.indices)
+    func `an attempt that is given up after its answer has begun is judged by the status of that, where it is known`(
+        index: Int
+    ) {
+        let (error, expected) = Self.failures[index]
+        let outcome = "\(RetryAttempt.outcome(of: error))".replacingOccurrences(
+            of: "PenstockCore.CircuitBreaker.Outcome.", with: "")
+        #expect(outcome == expected, "\(error.kind) \(error.response?.status ?? 0)")
+    }
 }

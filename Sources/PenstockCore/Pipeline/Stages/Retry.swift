@@ -164,8 +164,7 @@ final class RetryAttempt: Sendable {
     /// - Throws: the error, when this attempt is the last.
     @inline(never)
     func pause(after error: APIError) throws(APIError) -> Duration {
-        let health = error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown
-        record(error.sendState == .answered ? .answered(health) : .failed(health), nil)
+        record(Self.outcome(of: error), (error.underlying as? TransportError)?.timings.responseStart)
         let known = decided()
         // What did not come from the transport was refused on this side, and would be again.
         guard error.stage == .transport, let state = error.sendState, !call.isCancelled else { throw error }
@@ -176,6 +175,16 @@ final class RetryAttempt: Sendable {
         case .stop(let refusal):
             throw error.noting(told(refusal))
         }
+    }
+
+    /// What an attempt that failed says of the server. Where it was given up on this side after an answer had begun to come, the status of
+    /// that says it; where that is not known, nothing does.
+    static func outcome(of error: APIError) -> OriginTable.Outcome {
+        let health = error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown
+        guard error.sendState == .answered else { return .failed(health) }
+        if health != .unknown { return .answered(health) }
+        if case .httpStatus(let status) = error.kind { return .answered(.init(status: status)) }
+        return error.response.map { .answered(.init(status: $0.status)) } ?? .failed(.unknown)
     }
 
     private func tell(_ wait: Duration, _ reason: RetryReason) {
