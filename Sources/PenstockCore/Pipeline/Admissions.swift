@@ -12,7 +12,7 @@ final class Admissions: Sendable {
     /// How a wait ends.
     enum End: Sendable {
         case admitted
-        /// - Parameter wait: how long nothing is sent, which is longer than the call goes on.
+        /// - Parameter wait: how long nothing is sent, which is longer than the call goes on or has a server have it wait.
         case refused(wait: Duration)
     }
 
@@ -84,7 +84,7 @@ final class Admissions: Sendable {
             let isSuspended = call.control.isSuspended
             let verdict = state.queue.enter(
                 ticket, host: host, priority: priority, isHeld: isSuspended || pauses.holds(call), timeLeft: left,
-                at: now)
+                longestPause: call.settings.retry.longestHint, at: now)
             switch verdict {
             case .admitted: return (.admitted(ticket), [])
             case .refused(let wait): return (.refused(wait: wait), [])
@@ -134,7 +134,18 @@ final class Admissions: Sendable {
             let refused = state.queue.pause(host: origin.text, for: pause, at: now)
             return (state.take(refused), [])
         }
-        for promise in refused { promise.keep(.refused(wait: pause)) }
+        for promise in refused { promise.keep(.refused(wait: min(pause, RateLimiter.longestPause))) }
+    }
+
+    /// Refuses those that were held back, and are let go to wait for a server for longer than they may.
+    private func refuseLate() {
+        guard policy.heedsServer else { return }
+        let now = time.now()
+        let refused = change { state in
+            let late = state.queue.refuseLate(at: now)
+            return (late.map { (state.take([$0.ticket]), $0.wait) }, [])
+        }
+        for (promises, wait) in refused { for promise in promises { promise.keep(.refused(wait: wait)) } }
     }
 
     // MARK: Pauses
@@ -143,6 +154,7 @@ final class Admissions: Sendable {
     func holdAnew() {
         let now = time.now()
         change { state in ((), state.holdAnew(pauses, at: now)) }
+        refuseLate()
     }
 
     /// Holds one that waits back for as long as its call is suspended.
@@ -154,6 +166,7 @@ final class Admissions: Sendable {
             state.waiters[ticket] = waiter
             return ((), state.queue.hold(ticket, waiter.isHeld(by: pauses), at: now))
         }
+        if !isSuspended { refuseLate() }
     }
 
     /// Whether anything is paused.

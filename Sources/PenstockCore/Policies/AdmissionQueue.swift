@@ -26,7 +26,8 @@ public struct AdmissionPolicy: Hashable, Sendable {
     public var rate: RateLimiter.Policy?
     /// Whether `Retry-After` (in a 429 or 503) and `RateLimit` hold back all that comes after them for the same origin (scheme, host
     /// and port), and not only what was refused. Off by default, since one busy path of an origin says nothing about its others;
-    /// switch it on for a server that counts all requests together.
+    /// switch it on for a server that counts all requests together. An origin is left alone for at most ten minutes by one answer, and a call
+    /// that would have to wait for longer than ``RetryPolicy/longestHint`` (a minute) fails at once, as ``APIError/Kind/unavailable(reason:)``.
     public var heedsServer: Bool
     /// How long a call waits before it counts as one step more urgent. 5 s by default: with three steps from `background` to
     /// `high`, nobody is overtaken for longer than 15 s.
@@ -69,7 +70,7 @@ public struct AdmissionQueue: Sendable {
         case admitted
         /// The request waits, for this reason.
         case waits(WaitReason)
-        /// It cannot be admitted in the time that it has: the wait would be at least this long.
+        /// It cannot be admitted in the time that it has, or that a server may have it wait: the wait would be at least this long.
         case refused(wait: Duration)
     }
 
@@ -94,7 +95,17 @@ public struct AdmissionQueue: Sendable {
         let entered: Duration
         /// When it must have been admitted; `nil` where it has all the time.
         let deadline: Duration?
+        /// How long a server may have it wait; `nil` for as long as it likes.
+        let longestPause: Duration?
         var isHeld: Bool
+
+        /// How long its server wants to be left alone, where that is longer than it waits. What is held back waits for something else.
+        func overlongPause(by limiter: RateLimiter, at now: Duration) -> Duration? {
+            guard !isHeld, let longestPause, let pause = limiter.pause(at: now), pause > longestPause else {
+                return nil
+            }
+            return pause
+        }
     }
 
     private struct Host: Sendable {
@@ -138,15 +149,19 @@ public struct AdmissionQueue: Sendable {
     ///     host have nothing to do with one another.
     ///   - isHeld: whether its group is paused.
     ///   - timeLeft: how long it may wait; `nil` for as long as it takes.
+    ///   - longestPause: how long a server that wants to be left alone may have it wait; `nil` for as long as the server likes.
     public mutating func enter(
         _ ticket: Ticket, host: String, priority: CallPriority, isHeld: Bool = false, timeLeft: Duration? = nil,
-        at now: Duration
+        longestPause: Duration? = nil, at now: Duration
     ) -> Verdict {
         if priority == .immediate { return .admitted }
         if hosts[host] == nil { prune(at: now) }
         var place = hosts[host] ?? Host(limiter: RateLimiter(policy.rate, at: now))
         let deadline = timeLeft.map { now + $0 }
-        let entry = Entry(host: host, priority: priority, entered: now, deadline: deadline, isHeld: isHeld)
+        let entry = Entry(
+            host: host, priority: priority, entered: now, deadline: deadline, longestPause: longestPause, isHeld: isHeld
+        )
+        if let pause = entry.overlongPause(by: place.limiter, at: now) { return .refused(wait: pause) }
         if let timeLeft, !isHeld,
             let wait = place.limiter.wait(at: now, behind: count(in: place, before: entry, at: now)),
             wait >= timeLeft
@@ -251,21 +266,31 @@ public struct AdmissionQueue: Sendable {
         hosts[entry.host]?.lanes[priority.rawValue].insert(ticket)
     }
 
-    /// A server wants to be left alone.
+    /// A server wants to be left alone; ten minutes at most.
     ///
-    /// - Parameter host: as it was given to ``enter(_:host:priority:isHeld:timeLeft:at:)``.
-    /// - Returns: those that cannot be sent in the time that they have, which wait no more; the smallest first.
+    /// - Parameter host: as it was given to ``enter(_:host:priority:isHeld:timeLeft:longestPause:at:)``.
+    /// - Returns: those that cannot be sent in the time that they have, or that the server may have them wait, which wait no more; the
+    ///   smallest first.
     @discardableResult
     public mutating func pause(host: String, for duration: Duration, at now: Duration) -> [Ticket] {
         guard policy.heedsServer else { return [] }
         hosts[host, default: Host(limiter: RateLimiter(policy.rate, at: now))].limiter.pause(for: duration, at: now)
-        guard let end = hosts[host]?.limiter.wait(at: now).map({ now + $0 }) else { return [] }
-        let late = waiting.filter { $0.value.host == host && $0.value.deadline.map { $0 <= end } ?? false }
-        for (ticket, entry) in late {
-            waiting[ticket] = nil
-            withdraw(ticket, entry)
+        return refuseLate(of: host, at: now).map(\.ticket)
+    }
+
+    /// Those that cannot be sent in the time that they have, or that their server may have them wait: they wait no more.
+    ///
+    /// - Parameter name: for which host; `nil` for any.
+    /// - Returns: with how long nothing is sent; the smallest first.
+    package mutating func refuseLate(of name: String? = nil, at now: Duration) -> [(ticket: Ticket, wait: Duration)] {
+        var late: [(ticket: Ticket, wait: Duration)] = []
+        for (ticket, entry) in waiting where name == nil || name == entry.host {
+            guard let limiter = hosts[entry.host]?.limiter, let wait = limiter.wait(at: now) else { continue }
+            let isPastDeadline = entry.deadline.map { $0 <= now + wait } ?? false
+            if isPastDeadline || entry.overlongPause(by: limiter, at: now) != nil { late.append((ticket, wait)) }
         }
-        return late.keys.sorted()
+        for (ticket, _) in late { withdraw(ticket) }
+        return late.sorted { $0.ticket < $1.ticket }
     }
 
     /// Its host has nothing to do with it any more.

@@ -71,9 +71,18 @@ public struct RateLimiter: Sendable {
         return nil
     }
 
-    /// The server wants to be left alone for a time. A shorter pause does not end a longer one.
+    /// The longest pause. What the server says holds for one answer, and closes a whole origin here: after ten minutes one request asks again,
+    /// which no server notices.
+    static let longestPause = Duration.seconds(600)
+
+    /// The server wants to be left alone for a time, of which ten minutes count at most. A shorter pause does not end a longer one.
     public mutating func pause(for duration: Duration, at now: Duration) {
-        pausedUntil = max(pausedUntil ?? .zero, now + min(duration, RetryAfter.longest))
+        pausedUntil = max(pausedUntil ?? .zero, now + min(duration, Self.longestPause))
+    }
+
+    /// How long the server still wants to be left alone; `nil` when it does not.
+    func pause(at now: Duration) -> Duration? {
+        pausedUntil.flatMap { $0 > now ? $0 - now : nil }
     }
 }
 

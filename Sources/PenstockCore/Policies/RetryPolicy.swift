@@ -23,7 +23,8 @@ public struct RetryPolicy: Hashable, Sendable {
     /// add them where ``Timeouts`` are short. ``TimeoutPhase/total`` is the end of the call, whatever is set here.
     public var timeouts: Set<TimeoutPhase>
     /// The longest `Retry-After` that is waited for. 60 s by default; a call that is asked to wait longer fails at once with
-    /// the answer it has, which is kinder than a spinner.
+    /// the answer it has, which is kinder than a spinner. Where all calls heed what a server asks of one
+    /// (``AdmissionPolicy/heedsServer``), it is the longest wait for that, too.
     public var longestHint: Duration
     /// Whether a second attempt is sent beside one that is slow, and when; `nil`, which is the default, for never.
     public var hedging: HedgingPolicy?

@@ -378,6 +378,40 @@ struct AdmissionQueueTests {
         #expect(deaf.waitingCount == 1)
     }
 
+    @Test(
+        "A server's pause refuses those whom it would have wait for longer than they do, and not those who are held back"
+    )
+    func overlongPause() {
+        func entered(
+            _ queue: inout AdmissionQueue, _ ticket: Ticket, _ longest: Double?, isHeld: Bool = false,
+            host: String = "a"
+        ) -> AdmissionQueue.Verdict {
+            queue.enter(
+                ticket, host: host, priority: .normal, isHeld: isHeld, longestPause: longest.map { .seconds($0) },
+                at: .zero)
+        }
+        var queue = AdmissionQueue(.init(heedsServer: true))
+        queue.pause(host: "a", for: .seconds(60), at: .zero)
+        #expect(entered(&queue, 1, 60) == .waits(.rate))
+        #expect(entered(&queue, 2, 59.999) == .refused(wait: .seconds(60)))
+        #expect(entered(&queue, 3, nil) == .waits(.rate))
+        #expect(entered(&queue, 4, 10, isHeld: true) == .waits(.paused))
+        #expect(entered(&queue, 5, 60, isHeld: true) == .waits(.paused))
+        #expect(entered(&queue, 6, 10, host: "b") == .admitted)
+        #expect(queue.refuseLate(at: .zero).isEmpty)
+        #expect(queue.hold([4: false, 5: false], at: .zero).isEmpty)
+        let late = queue.refuseLate(at: .zero)
+        #expect(late.map(\.ticket) == [4] && late.map(\.wait) == [.seconds(60)])
+        #expect(queue.waitingCount == 3)
+        #expect(queue.pause(host: "a", for: .seconds(60.001), at: .zero) == [1, 5])
+        // A rate of the app's own is waited for, however long that takes.
+        var rated = AdmissionQueue(.init(rate: .init(1, per: .seconds(100)), heedsServer: true))
+        #expect(entered(&rated, 1, 10) == .admitted)
+        #expect(entered(&rated, 2, 10) == .waits(.rate))
+        #expect(rated.refuseLate(at: .zero).isEmpty)
+        #expect(rated.pause(host: "a", for: .seconds(10), at: .zero).isEmpty)
+    }
+
     @Test("A server's pause holds its host where the policy heeds it, and only then")
     func serverPause() {
         for heeds in [true, false] {

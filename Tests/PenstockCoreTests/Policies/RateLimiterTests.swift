@@ -42,8 +42,19 @@ struct RateLimiterTests {
         #expect(limiter.take(at: .seconds(4)) == .seconds(6))
         #expect(limiter.take(at: .seconds(10) - .nanoseconds(1)) == .nanoseconds(1))
         #expect(limiter.take(at: .seconds(10)) == nil)
-        limiter.pause(for: .seconds(Int64.max), at: .seconds(20))
-        #expect(limiter.wait(at: .seconds(20)) == .seconds(86_400))
+    }
+
+    @Test("A server has nobody wait for longer than ten minutes by one answer")
+    func longestPause() {
+        for (said, waits) in [(599, 599), (600, 600), (601, 600), (Int64.max, 600)] as [(Int64, Int)] {
+            var limiter = RateLimiter(nil, at: .zero)
+            #expect(limiter.pause(at: .zero) == nil)
+            limiter.pause(for: .seconds(said), at: .seconds(20))
+            #expect(limiter.wait(at: .seconds(20)) == .seconds(waits))
+            let end = Duration.seconds(20 + waits)
+            #expect(limiter.pause(at: end - .nanoseconds(1)) == .nanoseconds(1))
+            #expect(limiter.pause(at: end) == nil)
+        }
     }
 
     @Test("A pause and an empty bucket are waited for together")

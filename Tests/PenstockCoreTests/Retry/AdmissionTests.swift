@@ -417,6 +417,58 @@ struct AdmissionTests {
         }
     }
 
+    @Test("A call that a server would have wait for longer than its policy says fails at once, and tells for how long")
+    func overlongPause() async throws {
+        for (said, longest, waits) in [
+            (60, nil, true), (61, nil, false), (1_000_000_000, nil, false), (61, 61, true), (1_000_000_000, 600, true),
+        ] as [(Int, Int?, Bool)] {
+            let busy = HTTPResponse(status: 503, fields: ["Retry-After": "\(said)"])
+            let rig = RetryRig([.respond(busy), .product]) {
+                $0.admission = .init(heedsServer: true)
+                var policy = RetryPolicy.none
+                if let longest { policy.longestHint = .seconds(longest) }
+                $0.options.retry = policy
+                $0.options.timeouts.total = .seconds(3_600)
+            }
+            _ = await failure { try await rig.client.send(GetProduct(id: "1")) }
+            guard waits else {
+                let error = await failure { try await rig.client.send(GetProduct(id: "2")) }
+                guard case .unavailable(let reason)? = error?.kind else { return #expect(error == nil) }
+                #expect(reason.contains("takes nothing for \(Duration.seconds(min(said, 600)))"))
+                #expect(error?.stage == .admission && rig.hits == 1)
+                continue
+            }
+            let call = await start(rig, "2")
+            #expect(rig.queueReasons == [.rate])
+            await rig.clock.waitForSleepers(count: 1)
+            rig.clock.advance(by: .seconds(min(said, 600)))
+            _ = try await call.value
+        }
+    }
+
+    @Test(
+        "A call that is held back while a server pauses fails when it is let go, where it would have to wait too long")
+    func overlongPauseOfHeld() async throws {
+        for isSuspended in [true, false] {
+            let rig = RetryRig([.held(.respond(.init(status: 503, fields: ["Retry-After": "61"]))), .product]) {
+                $0.admission = .init(total: 1, heedsServer: true)
+                $0.options.retry = RetryPolicy.none
+                $0.options.timeouts.total = .seconds(3_600)
+            }
+            let first = await start(rig, "1")
+            let call = await start(rig, "2")
+            if isSuspended { call.suspend() } else { rig.client.pause(.all) }
+            rig.script.release()
+            _ = await failure { try await first.value }
+            await rig.settle()
+            #expect(call.state != .over)
+            if isSuspended { call.resume() } else { rig.client.resume(.all) }
+            let kind = await call.result.failure?.kind
+            guard case .unavailable? = kind else { return #expect(kind == nil) }
+            #expect(rig.hits == 1)
+        }
+    }
+
     @Test(
         "A call that others come to wait for becomes more urgent in the queue, also where it may be hedged",
         arguments: [false, true])

@@ -82,7 +82,7 @@ extension APIError {
         _ origin: HTTPURL.Origin, for wait: Duration, _ request: HTTPRequest
     ) -> APIError {
         APIError(
-            .unavailable(reason: "\(origin.text) takes nothing for \(wait), and the call ends before"),
+            .unavailable(reason: "\(origin.text) takes nothing for \(wait), which is longer than the call waits"),
             stage: .admission,
             request: request)
     }
@@ -114,7 +114,7 @@ final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
     var hasWaited: Bool { promise != nil }
 
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends before;
-    ///   ``APIError/Kind/unavailable(reason:)`` when its origin turns out to take nothing for as long as it goes on.
+    ///   ``APIError/Kind/unavailable(reason:)`` when its origin turns out to take nothing for as long as it goes on, or for longer than it waits.
     func untilAdmitted() async throws(APIError) {
         guard let promise else { return }
         let start = call.time.now()
