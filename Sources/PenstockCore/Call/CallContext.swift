@@ -87,6 +87,8 @@ public final class CallContext: Sendable {
         var idempotencyKey: Locked<IdempotencyKey?>?
         /// What was decided about attempts at the heads of their responses, until their stage asks for it.
         var verdicts: [ObjectIdentifier: (status: Int, decision: RetryDecision)] = [:]
+        /// The leave of the attempt that is under way, where it is one to find out whether its server works again.
+        var probe: Probe?
         /// When it last found a way to other networks after it had waited for one.
         var foundWay: Duration?
         /// `nil` while it is what the options say.

@@ -153,7 +153,10 @@ final class Admissions: Sendable {
     /// Asks anew of all that wait whether they are paused.
     func holdAnew() {
         let now = time.now()
-        change { state in ((), state.holdAnew(pauses, at: now)) }
+        let held = change { state in
+            (state.waiters.values.filter { $0.isHeld(by: pauses) }.map(\.call), state.holdAnew(pauses, at: now))
+        }
+        for call in held { call.giveProbeBack() }
         refuseLate()
     }
 

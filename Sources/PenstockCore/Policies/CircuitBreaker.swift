@@ -144,7 +144,7 @@ public struct CircuitBreaker: Sendable {
         }
     }
 
-    /// A probe may never have an outcome: it waits in a paused group or for a network, or the app's code holds it. Another one is
+    /// A probe may never have an outcome: it is suspended on the wire or waits for a network, or the app's code holds it. Another one is
     /// let through after a time, or the origin would be refused for ever.
     private mutating func probe(at now: Duration) -> Admission {
         if probesUnderWay + probesPassed >= max(policy.probes, 1) {

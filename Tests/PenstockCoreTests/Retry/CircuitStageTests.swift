@@ -24,22 +24,107 @@ struct CircuitStageTests {
         if case .unavailable? = error?.kind { true } else { false }
     }
 
-    @Test("A probe that waits in a paused group does not keep the origin refused: another one is sent after a while")
-    func pausedProbe() async throws {
-        let rig = rig([.busy, .busy, .product, .product, .product])
+    /// How a call is held back that was to be a probe.
+    enum Hold: CaseIterable {
+        case paused, suspended, pausedInLine, suspendedInLine
+    }
+
+    /// An origin whose circuit has been open for as long as it may, and a call to it that is held back.
+    private func heldProbe(_ hold: Hold, _ steps: [ScriptedTransport.Step]) async -> (RetryRig, Call<Product>) {
+        let gate = Latch()
+        let isInLine = hold == .pausedInLine || hold == .suspendedInLine
+        let first: [ScriptedTransport.Step] = isInLine ? [.held(.product)] : []
+        let rig = rig(first + [.busy, .busy] + steps) { configuration in
+            if isInLine { configuration.admission = .init(perHost: 1) }
+            configuration.callInterceptors = [
+                Intercepting { request, call, next in
+                    if call.settings.tags == ["feed"] { await gate.wait() }
+                    return try await next(request)
+                }
+            ]
+        }
+        if isInLine {
+            _ = rig.client.start(GetProduct(id: "first"))
+            await rig.script.waitForExchanges(count: 1)
+        }
+        for _ in 0..<2 { _ = await failure { try await rig.client.send(GetProduct(), options: .priority(.immediate)) } }
+        rig.clock.advance(by: .seconds(1))
+        let probe = rig.client.start(GetProduct(id: "probe"), options: Self.feed)
+        if hold == .suspended { probe.suspend() }
+        if hold == .paused { rig.client.pause(.tag("feed")) }
+        gate.open()
+        if hold != .suspended { await rig.whenQueuedOrSent(isInLine ? 4 : 3) } else { await rig.settle() }
+        if isInLine {
+            // While it only stands in line, it is the one that finds out.
+            let other = await failure { try await rig.client.send(GetProduct(), options: .priority(.immediate)) }
+            #expect(isUnavailable(other))
+        }
+        if hold == .suspendedInLine { probe.suspend() }
+        if hold == .pausedInLine { rig.client.pause(.tag("feed")) }
+        return (rig, probe)
+    }
+
+    private func release(_ hold: Hold, _ rig: RetryRig, _ probe: Call<Product>) {
+        probe.resume()
+        rig.client.resume(.tag("feed"))
+        rig.script.release()
+    }
+
+    @Test(
+        "A call that is held back is no probe: another one finds out, and it goes on afterwards",
+        arguments: Hold.allCases)
+    func heldProbe(hold: Hold) async throws {
+        let (rig, probe) = await heldProbe(hold, [.product, .product])
+        let before = rig.hits
+        _ = try await rig.client.send(GetProduct(), options: .priority(.immediate))
+        #expect(rig.hits == before + 1)
+        release(hold, rig, probe)
+        _ = try await probe.value
+        #expect(rig.hits == before + 2)
+    }
+
+    @Test(
+        "A call that was held back is not sent where others have found out that nothing works", arguments: Hold.allCases
+    )
+    func heldForNothing(hold: Hold) async throws {
+        let (rig, probe) = await heldProbe(hold, [.busy, .product])
+        let before = rig.hits
+        let other = await failure { try await rig.client.send(GetProduct(), options: .priority(.immediate)) }
+        #expect(other?.kind == .httpStatus(503))
+        release(hold, rig, probe)
+        let error = await failure { try await probe.value }
+        #expect(isUnavailable(error) && error?.sendState == .unsent)
+        #expect(rig.hits == before + 1)
+    }
+
+    @Test("A call that was held back is the probe where nobody has found out meanwhile", arguments: Hold.allCases)
+    func heldAndProbe(hold: Hold) async throws {
+        let (rig, probe) = await heldProbe(hold, [.held(.product), .product])
+        let before = rig.hits
+        release(hold, rig, probe)
+        await rig.script.waitForExchanges(count: before + 1)
+        let other = await failure { try await rig.client.send(GetProduct(), options: .priority(.immediate)) }
+        #expect(isUnavailable(other))
+        rig.script.release()
+        _ = try await probe.value
+        _ = try await rig.client.send(GetProduct())
+    }
+
+    @Test("A probe of which nothing is heard does not keep the origin refused: another one is sent after a while")
+    func lostProbe() async throws {
+        let rig = rig([.busy, .busy, .held(.product), .product, .product])
         for _ in 0..<2 { _ = await failure { try await rig.client.send(GetProduct()) } }
         rig.clock.advance(by: .seconds(1))
-        rig.client.pause(.tag("feed"))
-        let probe = rig.client.start(GetProduct(id: "probe"), options: Self.feed)
-        await rig.whenQueuedOrSent(3)
+        let probe = rig.client.start(GetProduct(id: "probe"))
+        await rig.script.waitForExchanges(count: 3)
         rig.clock.advance(by: .seconds(15) - .nanoseconds(1))
         #expect(isUnavailable(await failure { try await rig.client.send(GetProduct()) }))
-        #expect(rig.hits == 2)
+        #expect(rig.hits == 3)
         rig.clock.advance(by: .nanoseconds(1))
         _ = try await rig.client.send(GetProduct())
         // It has closed.
         _ = try await rig.client.send(GetProduct())
-        rig.client.resume(.tag("feed"))
+        rig.script.release()
         _ = try await probe.value
         #expect(rig.hits == 5)
     }
@@ -115,6 +200,31 @@ struct CircuitStageTests {
         #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .httpStatus(503))
         #expect(isUnavailable(await failure { try await rig.client.send(GetProduct()) }))
         #expect(rig.hits == 32)
+    }
+
+    @Test("What was answered, and given up in its content or refused by an interceptor, is what the server took")
+    func throttleOfAnswers() async throws {
+        let cut = ScriptedTransport.Step.fail(
+            TransportError(.timeout(.total), sendState: .answered, partialResponse: HTTPResponse(status: 200)))
+        let busy = ScriptedTransport.Step.fail(
+            TransportError(.timeout(.total), sendState: .answered, partialResponse: HTTPResponse(status: 429)))
+        func rig(_ step: ScriptedTransport.Step, refusing: Bool = false) -> RetryRig {
+            self.rig(Array(repeating: step, count: 30) + [.product]) { configuration in
+                (configuration.circuitBreaker, configuration.throttle) = (nil, .init())
+                configuration.attemptInterceptors = [
+                    Intercepting { request, _, next in
+                        let exchange = try await next(request)
+                        guard refusing, request.url.path.hasSuffix("old") else { return exchange }
+                        throw APIError(.business(code: 7, message: ""), stage: .transport, sendState: .answered)
+                    }
+                ]
+            }
+        }
+        for (rig, counts) in [(rig(cut), false), (rig(busy), true), (rig(.product, refusing: true), false)] {
+            for _ in 0..<30 { _ = await failure { try await rig.client.send(GetProduct(id: "old")) } }
+            let error = await failure { try await rig.client.send(GetProduct()) }
+            #expect(isUnavailable(error) == counts)
+        }
     }
 
     @Test("What the circuit refuses does not count against the throttle, and what an answer cut short does")

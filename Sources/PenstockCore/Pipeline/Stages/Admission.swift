@@ -41,7 +41,7 @@ struct Admission: Stage {
             }
             guard let place = try enter(request, call) else { return nil }
             try await place.untilAdmitted()
-            try checkCircuit(request, place)
+            try checkCircuit(request, call, place)
             // While it stood in line the credential may have been refused to another call, or come to be due. Where there is no more
             // than a rate, whoever waits below is in nobody's way.
             guard admissions.hasPlaces, turn < Self.turns, authenticate?.makesWait(request, call) == true else {
@@ -60,6 +60,7 @@ struct Admission: Stage {
         case .admitted(let ticket): return AdmissionPlace(ticket, request, call, admissions)
         case .waits(let ticket, let promise, let reason):
             call.emit(.queued(reason))
+            if reason == .paused { call.giveProbeBack() }
             return AdmissionPlace(ticket, request, call, admissions, promise)
         case .refused(let wait):
             throw .takesNothing(origin, for: wait, request)
@@ -68,12 +69,22 @@ struct Admission: Stage {
 
     /// What others came to while this attempt waited is no news to the retries above, which were asked before.
     @inline(never)
-    private func checkCircuit(_ request: HTTPRequest, _ place: AdmissionPlace) throws(APIError) {
-        let origin = request.url.origin
-        guard place.hasWaited, origins.isOpen(origin, in: .zero) else { return }
-        place.vacate()
-        throw APIError(
-            .unavailable(reason: OriginTable.reason(origin)), stage: .admission, request: request, sendState: .unsent)
+    private func checkCircuit(
+        _ request: HTTPRequest, _ call: CallContext, _ place: AdmissionPlace
+    ) throws(APIError) {
+        guard place.hasWaited else { return }
+        do throws(APIError) {
+            let origin = request.url.origin
+            if origins.isOpen(origin, in: .zero) {
+                throw APIError(
+                    .unavailable(reason: OriginTable.reason(origin)), stage: .admission, request: request,
+                    sendState: .unsent)
+            }
+            try call.renewProbe(for: request, at: Self.name)
+        } catch {
+            place.vacate()
+            throw error
+        }
     }
 }
 
@@ -152,6 +163,7 @@ final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
         while true {
             let isSuspended = call.control.isSuspended
             admissions.suspend(ticket, isSuspended)
+            if isSuspended { call.giveProbeBack() }
             // The call may be suspended and resumed at any moment, and the last word counts.
             if call.control.isSuspended == isSuspended { return }
         }

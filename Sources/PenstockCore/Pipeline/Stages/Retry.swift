@@ -61,6 +61,8 @@ final class RetryAttempt: Sendable {
     private let call: CallContext
     private let stage: Retry
     private let leave: OriginTable.Leave
+    /// `nil` where it is no probe.
+    private let probe: Probe?
     private let started: Duration
 
     /// - Throws: ``APIError/Kind/unavailable(reason:)`` where the origin is to be left alone.
@@ -75,6 +77,8 @@ final class RetryAttempt: Sendable {
         self.call = call
         self.stage = stage
         started = call.time.now()
+        probe = Probe.of(leave, to: request.url.origin, stage)
+        if let probe { call.state.withLock { $0.probe = probe } }
     }
 
     /// The one that follows.
@@ -197,6 +201,8 @@ final class RetryAttempt: Sendable {
     private func record(_ outcome: OriginTable.Outcome, _ head: Duration?) {
         let origin = request.url.origin
         let took = head ?? call.time.now() - started
+        if probe != nil { call.state.withLock { $0.probe = nil } }
+        guard let leave = probe.map({ $0.ended() }) ?? leave else { return }
         let change = stage.origins.record(outcome, of: leave, to: origin, took: took, drawing: stage.random.next)
         if let change { call.emit(.circuitChanged(origin, change)) }
     }

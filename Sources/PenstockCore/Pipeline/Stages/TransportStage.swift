@@ -20,12 +20,19 @@ struct TransportStage: Stage {
     ]
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
-        if call.control.isSuspended { try await call.untilResumed() }
+        if call.control.isSuspended { try await untilResumed(request, call) }
         let exchange = try makeExchange(request, call, next.discards)
         let started = call.time.date()
         call.open(exchange.request, at: started)
         if isBelowAppCode { return try await sendAlone(exchange, call, started) }
         return try await send(exchange, call, started)
+    }
+
+    @inline(never)
+    private func untilResumed(_ request: HTTPRequest, _ call: CallContext) async throws(APIError) {
+        call.giveProbeBack()
+        try await call.untilResumed()
+        try call.renewProbe(for: request, at: Self.name)
     }
 
     @inline(__always)
