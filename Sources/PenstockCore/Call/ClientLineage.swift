@@ -6,7 +6,12 @@ final class ClientLineage: Sendable {
     /// `nil` for a client that follows its parent.
     private let own: Locked<ServerEnvironment?>
     private let cancellations = Locked(0)
-    private let isClosed = Locked(false)
+    private let end = Locked(End.open)
+
+    /// How far a client is with its end.
+    private enum End: Sendable {
+        case open, draining, ended
+    }
 
     /// - Parameter environment: that of a client without a parent.
     init(_ environment: ServerEnvironment) {
@@ -39,10 +44,18 @@ final class ClientLineage: Sendable {
     var isRoot: Bool { parent == nil }
 
     /// Whether it, or what it was derived from, was shut down.
-    var isShutDown: Bool { isClosed.withLock { $0 } || (parent?.isShutDown ?? false) }
+    var isShutDown: Bool { end.withLock { $0 != .open } || (parent?.isShutDown ?? false) }
+
+    /// Whether its calls, or those of what it was derived from, have ended since: nothing begins any more, not even what renews a
+    /// credential.
+    var hasEnded: Bool { end.withLock { $0 == .ended } || (parent?.hasEnded ?? false) }
 
     func shutDown() {
-        isClosed.withLock { $0 = true }
+        end.withLock { if $0 == .open { $0 = .draining } }
+    }
+
+    func noteEnd() {
+        end.withLock { $0 = .ended }
     }
 
     /// Whether it is `other`, or was derived from it.

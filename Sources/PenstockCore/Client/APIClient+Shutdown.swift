@@ -34,6 +34,8 @@ extension APIClient {
         let end = configuration.time.now() + limit
         state.lineage.shutDown()
         let isDrained = await state.calls.drained(of: state.lineage, within: limit, by: configuration.time)
+        // Before they end: a renewal that ends without an answer would be begun once more.
+        state.lineage.noteEnd()
         state.calls.end(of: state.lineage) { _ in true }
         let areCookiesKept = await keepsCookies(until: end)
         if state.lineage.isRoot { await transport.shutdown() }

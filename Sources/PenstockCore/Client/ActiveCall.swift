@@ -54,10 +54,11 @@ final class ActiveCall<E: Endpoint>: Sendable {
         place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)
         scope = terms.scope.map { [context] in WeakScope($0, context) }
         if let parent, !parent.adopt(context) { context.end(.requested) }
-        // After it is in the table, where a shutdown that begins now will find it. Renewals, and calls that work for another one, may
-        // still begin, and so may what sends nothing.
-        let isRefused = place != nil && lane == nil && !terms.isUnsent
-        if isRefused, client.state.lineage.isShutDown { context.end(.shutDown) }
+        // After it is in the table, where a shutdown that begins now will find it. Renewals may still begin until all else has ended, and
+        // so may calls that work for another one, and what sends nothing.
+        let lineage = client.state.lineage
+        let isRefused = lane == nil ? lineage.isShutDown : lineage.hasEnded
+        if isRefused, place != nil, !terms.isUnsent { context.end(.shutDown) }
     }
 
     // MARK: The path
