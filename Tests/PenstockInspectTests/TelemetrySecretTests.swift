@@ -104,4 +104,16 @@ import Testing
         try await OTLPExporter("http://127.0.0.1:4318", by: InspectRig.client(collector)).export([span], of: [])
         #expect(Self.scan.found(in: content(collector.requests)) == ["query"])
     }
+
+    @Test("An exporter prints where it sends to, without what lets it in", .covers("X10"))
+    func exporter() throws {
+        let exporter = OTLPExporter(
+            "https://alice:\(Self.planted("userinfo"))@collector.example.com/a",
+            headers: [.authorization: "Bearer \(Self.planted("collector"))"],
+            by: InspectRig.client(InspectRig.answering()))
+        for text in PrintedForms.texts(of: exporter) {
+            #expect(Self.scan.found(in: Data(text.utf8)).isEmpty, "\(text)")
+            #expect(text.contains("https://\(Redaction.mark)@collector.example.com/a"), "\(text)")
+        }
+    }
 }

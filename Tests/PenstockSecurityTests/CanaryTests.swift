@@ -30,7 +30,7 @@ struct CanaryTests {
                 return .json(
                     "{\"note\":\"\(note)\"}",
                     fields: [
-                        "Cache-Control": "max-age=600", "X-Note": note,
+                        "Cache-Control": "max-age=600", "X-Note": note, "Vary": "X-Client",
                         "Set-Cookie": "kept=\(planted("keptcookie")); Path=/",
                         "Authentication-Info": "nextnonce=\"\(planted("keptnonce"))\"",
                     ])
@@ -43,8 +43,14 @@ struct CanaryTests {
             case "/unavailable":
                 return .init(status: 503)
             default:
-                let said = "{\"note\":\"\(note)\",\"token\":\"\(planted("reply"))\",\(seen.joined(separator: ","))}"
-                return .json(said, status: 400, fields: ["Cache-Control": "no-store"])
+                // What the server repeats of a password, beside its name, in JSON within JSON, and in markup within it.
+                let told = [
+                    "\"errors\":[{\"loc\":[\"body\",\"password\"],\"input\":\"\(planted("labelled"))\"}]",
+                    "\"body\":\"[[\\\"Cookie\\\",\\\"\(planted("nested"))\\\"]]\"",
+                    "\"page\":\"&lt;password&gt;\(planted("escaped"))&lt;/password&gt;\"",
+                ]
+                let said = ["\"note\":\"\(note)\"", "\"token\":\"\(planted("reply"))\""] + told + seen
+                return .json("{\(said.joined(separator: ","))}", status: 400, fields: ["Cache-Control": "no-store"])
             }
         }
     }
@@ -87,7 +93,7 @@ struct CanaryTests {
         let arrived = scan.found(in: Data(requests.utf8))
         for place in [
             "header", "cookie", "query", "form", "json", "token", "location", "keptquery", "keptcookie", "wrongfield",
-            "wrongcookie",
+            "wrongcookie", "varied",
         ] { #expect(arrived.contains(place), "\(place)") }
         for place in [
             "sealed", "sealingkey", "proxy", "clientkey", "passphrase", "refresh", "pin", "signingkey", "collector",

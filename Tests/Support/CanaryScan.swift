@@ -9,7 +9,7 @@ package struct CanaryScan: Sendable {
             "header", "cookie", "query", "userinfo", "form", "json", "reply", "location", "token", "refresh", "pin",
             "signingkey", "wrongfield", "wrongcookie", "keptquery", "keptcookie", "keptnonce", "sealed", "sealingkey",
             "proxy",
-            "clientkey", "passphrase", "outbox", "collector",
+            "clientkey", "passphrase", "outbox", "collector", "labelled", "nested", "escaped", "varied",
         ].map { ($0, "swordfish\($0)") })
 
     /// What is no secret, and is found in every output that is looked through.

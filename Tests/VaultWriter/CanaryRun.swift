@@ -96,7 +96,10 @@ struct CanaryRun {
         configuration.identity = { "alice" }
         configuration.options.cleartext = .loopback
         configuration.options.retry = RetryPolicy.none
-        configuration.headers = ["X-Api-Key": Self.planted("header"), "X-Note": CanaryScan.marker]
+        configuration.headers = [
+            "X-Api-Key": Self.planted("header"), "X-Note": CanaryScan.marker,
+            "X-Client": "shop; session=\(Self.planted("varied"))",
+        ]
         configuration.cache = .store(store)
         // A client that has what the app's own has sends to the collector.
         let exporter = OTLPExporter(

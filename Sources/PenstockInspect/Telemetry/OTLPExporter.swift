@@ -187,3 +187,14 @@ package enum OTLP {
         return .string("\(max(0, microseconds))000")
     }
 }
+
+extension OTLPExporter: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The collector's URL without its secrets. Fields are left out.
+    public var description: String { "OTLPExporter to \(Redaction.text(url))" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror {
+        Mirror(self, children: ["collector": Redaction.text(url)], displayStyle: .struct)
+    }
+}
