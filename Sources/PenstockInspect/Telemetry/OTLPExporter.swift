@@ -78,13 +78,6 @@ public struct OTLPExporter: TelemetryExporter {
     }
 }
 
-extension OTLPExporter: CustomStringConvertible, CustomReflectable {
-    /// The collector, without secrets.
-    public var description: String { "OTLP to \(Redaction.text(url))" }
-
-    public var customMirror: Mirror { Mirror(self, children: ["url": Redaction.text(url)], displayStyle: .struct) }
-}
-
 /// An `ExportTraceServiceResponse`, or that for metrics.
 private struct OTLPAnswer: Decodable {
     /// How many were rejected, and why.
