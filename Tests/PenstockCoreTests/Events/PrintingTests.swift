@@ -309,7 +309,7 @@ import Testing
             "Limit",
             "Mode", "Nesting", "NilProperties", "Nulls", "Order", "Origin", "Outcome", "ParameterEncoding",
             "ParameterEncodingError", "ParameterStyle", "Part", "ParseError", "Piece", "Purpose", "Reachability",
-            "Reason", "RulesAreStatic",
+            "Reason", "RulesAreStatic", "Sent",
             "ResponseLimits", "ResponseSource", "Scheme", "SendState", "ServerEnvironment", "ServiceID", "Spaces",
             "Stage",
             "StatusRule", "StreamLimitError", "TLSFailure", "Throughput", "TimeoutPhase", "Timeouts", "Timings",

@@ -133,7 +133,9 @@ import Testing
 
                 """
             try Data(old.utf8).write(to: place)
-            #expect(try Self.read(place) == Self.state(4))
+            var state = Self.state(4)
+            state.progress.sent = nil
+            #expect(try Self.read(place) == state, "it does not say how much was sent")
             #expect(try UploadRecord.open(place, Self.subject).progress.confirmed == 4)
             let text = try String(contentsOf: place, encoding: .utf8)
             #expect(!text.contains("alice") && !text.contains("videos"))
