@@ -133,7 +133,7 @@ import Testing
 
                 """
             try Data(old.utf8).write(to: place)
-            var state = Self.state(4)
+            var state = try Self.state(4)
             state.progress.sent = nil
             #expect(try Self.read(place) == state, "it does not say how much was sent")
             #expect(try UploadRecord.open(place, Self.subject).progress.confirmed == 4)
