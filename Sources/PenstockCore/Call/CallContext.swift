@@ -88,7 +88,7 @@ public final class CallContext: Sendable {
         /// What was decided about attempts at the heads of their responses, until their stage asks for it.
         var verdicts: [ObjectIdentifier: (status: Int, decision: RetryDecision)] = [:]
         /// The leave of the attempt that is under way, where it is one to find out whether its server works again.
-        var probe: Probe?
+        var probe: (any ProbingAttempt)?
         /// When it last found a way to other networks after it had waited for one.
         var foundWay: Duration?
         /// `nil` while it is what the options say.
@@ -386,4 +386,14 @@ extension CallContext {
             throw error
         }
     }
+}
+
+/// An attempt that is to find out whether its origin works again, of a call that may be held back.
+protocol ProbingAttempt: AnyObject, Sendable {
+    /// Lets another attempt find out.
+    func giveBack()
+    /// Asks once more to find out.
+    ///
+    /// - Returns: why it may not; `nil` where it may, or gave nothing back.
+    func renew() -> String?
 }

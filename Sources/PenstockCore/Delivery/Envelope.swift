@@ -140,9 +140,9 @@ extension Envelope {
     }
 
     /// Why no reply says that a credential has expired; `nil` where one can, or where codes say nothing of it.
-    func fault(of rule: ExpiryRule) -> String? {
-        guard !rule.codes.isEmpty, !rule.codes.contains(where: codeType.canGive) else { return nil }
-        return "reads its code as \(codeType.expectation), which none of the codes for expiry is: \(rule.codes.listed)"
+    func fault(ofExpiry codes: Set<BusinessCode>) -> String? {
+        guard !codes.isEmpty, !codes.contains(where: codeType.canGive) else { return nil }
+        return "reads its code as \(codeType.expectation), which none of the codes for expiry is: \(codes.listed)"
     }
 
     private func readMessage(_ decoder: any Decoder, options: DecodingOptions) -> String {

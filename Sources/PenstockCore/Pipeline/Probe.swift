@@ -1,6 +1,6 @@
 /// The leave of an attempt that is to find out whether its origin works again, which the others wait for. An attempt that is held back finds
 /// out nothing: it gives the leave back, and asks for one anew when it goes on.
-final class Probe: Sendable {
+final class Probe: ProbingAttempt {
     private enum State: Sendable {
         case held(OriginTable.Leave)
         case givenBack

@@ -78,7 +78,8 @@ public final class StubTransport: Transport {
         _ method: HTTPMethod, _ path: String, host: String? = nil, after delay: Duration = .zero,
         respond: @escaping Responder
     ) {
-        if let fault = Self.fault(ofPath: path) { preconditionFailure(fault) }
+        let fault = Self.fault(ofPath: path)
+        precondition(fault == nil, fault ?? "")
         let answer = Answer(respond: respond, delay: delay)
         state.withLock { $0.script[Key(method: method, path: path, host: host?.lowercased())] = answer }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite struct CallTableTests {
+@Suite(.timeLimit(.minutes(1))) struct CallTableTests {
     private let client = APIClient(.init(services: [.shop()]), transport: StubTransport { _ in .tea(1) })
     private let table = CallTable()
 

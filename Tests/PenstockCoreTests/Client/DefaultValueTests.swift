@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// What holds where nobody has said anything: the values of the code, each as its doc comment has it.
-@Suite struct DefaultValueTests {
+@Suite(.timeLimit(.minutes(1))) struct DefaultValueTests {
     private static let client = CallSupport.client(ScriptedTransport([]))
 
     /// What a value keeps to itself.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite(.covers("S0.1")) struct EnvelopeTests {
+@Suite(.covers("S0.1"), .timeLimit(.minutes(1))) struct EnvelopeTests {
     typealias Products = ResponseDecoding<[Product]>
 
     static let list = #"{"retcode":0,"retdesc":"fine","data":[{"id":1,"name":"tap"}]}"#
@@ -125,7 +125,7 @@ import Testing
     ) {
         let envelope = Envelope(success: codes, codeType: type)
         #expect(envelope.fault == fault.map { "reads its code as \($0)" })
-        let other = Envelope(success: [0, "0"], codeType: type).fault(of: ExpiryRule(codes: codes))
+        let other = Envelope(success: [0, "0"], codeType: type).fault(ofExpiry: codes)
         #expect(
             other
                 == envelope.fault.map {

@@ -179,7 +179,7 @@ public struct Service: Sendable {
     /// Why none of its replies can be what they were meant to be; `nil` where that cannot be seen.
     var fault: String? {
         guard let envelope else { return nil }
-        let fault = envelope.fault ?? authenticator.flatMap { envelope.fault(of: $0.expiry) }
+        let fault = envelope.fault ?? authenticator.flatMap { envelope.fault(ofExpiry: $0.expiry.codes) }
         return fault.map { "the envelope of the service \(id.name) \($0)" }
     }
 
