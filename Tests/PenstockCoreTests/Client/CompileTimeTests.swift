@@ -51,12 +51,17 @@ import Testing
             }
             """
         #expect(try await Compiler.check(["whole.swift": whole]).succeeded)
-        for part in ["    typealias Output = [String]\n", "    var route: Route { .get(\"/products\") }\n"] {
+        let parts = [
+            ("    typealias Output = [String]\n", "protocol requires nested type 'Output'"),
+            ("    var route: Route { .get(\"/products\") }\n", "protocol requires property 'route'"),
+        ]
+        for (part, wanted) in parts {
             let partial = try await Compiler.check([
                 "part.swift": whole.split(separator: "\n").map { "\($0)\n" }.filter { $0 != part }.joined()
             ])
             #expect(!partial.succeeded, "without \(part)")
-            #expect(partial.diagnostics.contains("type 'Products' does not conform to protocol 'Endpoint'"))
+            #expect(partial.diagnostics.contains("type 'Products' does not conform to protocol 'Endpoint"))
+            #expect(partial.diagnostics.contains(wanted))
         }
     }
 
