@@ -381,6 +381,51 @@ struct DatagramPath {
         #expect(path.client.isOver)
     }
 
+    @Test(
+        "Where no word of a handshake comes through for longer than a cookie is good, it goes on behind it",
+        arguments: ["challenge", "ack", "ready"], [14, 28])
+    func longLoss(kind: String, times: Int) {
+        var path = DatagramPath(limits: .init(connect: .seconds(60)))
+        var dropped = 0
+        path.drops = { _, packet in
+            guard Self.kind(packet) == kind, dropped < times else { return false }
+            dropped += 1
+            return true
+        }
+        let start = path.now
+        path.run { !$0.clientEvents.isEmpty }
+        #expect(path.clientEvents == [.connected])
+        #expect(dropped == times)
+        #expect(path.now - start > .seconds(times == 14 ? 15 : 30))
+        let isSent = path.client.send(Data("here".utf8))
+        #expect(isSent)
+        path.run { $0.clientEvents.last == .delivered }
+        #expect(path.received == [Data("here".utf8)])
+    }
+
+    @Test("An ack whose answer was lost is answered for as long as its connection is there, and makes no second one")
+    func lateAck() throws {
+        var listener = DatagramListener(.init(idle: .seconds(30)))
+        let address = Data("here".utf8)
+        let answer = try #require(
+            listener.receive(DatagramPacket.syn(nonce: 7).bytes, from: address, at: .seconds(100)).first)
+        guard case .challenge(7, let stamp, let cookie) = try #require(DatagramPacket(answer)) else {
+            return #expect(Bool(false))
+        }
+        let ack = DatagramPacket.ack(nonce: 7, stamp: stamp, cookie: cookie).bytes
+        let ready = listener.receive(ack, from: address, at: .seconds(101))
+        #expect(ready.count == 1)
+        #expect(listener.receive(ack, from: address, at: .seconds(129)) == ready)
+        #expect(listener.peerCount == 1)
+        let peer = try #require(listener.peers.first)
+        listener.with(peer) { machine in
+            _ = machine.takeDatagrams(at: .seconds(131))
+            while machine.next() != nil {}
+        }
+        #expect(listener.receive(ack, from: address, at: .seconds(132)).isEmpty)
+        #expect(listener.peerCount == 0)
+    }
+
     @Test("A forged ack is ignored: another cookie, address, nonce or moment, or one from the future")
     func forged() throws {
         var listener = DatagramListener()

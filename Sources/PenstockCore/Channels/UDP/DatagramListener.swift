@@ -13,8 +13,8 @@ public struct DatagramListener: Sendable {
         fileprivate let token: UInt64
     }
 
-    /// How long the answer to a challenge may take; an older cookie is no good.
-    private static let cookieLife = Duration.seconds(10)
+    /// How long the answer to a challenge may take. An older cookie begins no connection.
+    static let cookieLife = Duration.seconds(10)
 
     private let limits: DatagramLimits
     let mostPeers: Int
@@ -91,15 +91,15 @@ public struct DatagramListener: Sendable {
     private mutating func admit(
         _ nonce: UInt64, _ stamp: UInt64, _ given: Data, _ address: Address, _ now: Duration
     ) -> Peer? {
-        let age = now - .microseconds(Int64(clamping: stamp))
-        guard age >= .zero, age <= Self.cookieLife, isSame(given, cookie("cookie", address, nonce, stamp)) else {
-            return nil
-        }
+        guard isSame(given, cookie("cookie", address, nonce, stamp)) else { return nil }
         let digits = cookie("token", address, nonce, stamp).prefix(16)
         let token = UInt64(String(decoding: digits, as: UTF8.self), radix: 16) ?? 0
         let peer = Peer(address: address, token: token)
-        // One that was doubled on the way, or came again because the answer was lost, has its connection already.
+        // One that was doubled on the way, or came again because the answer was lost, has its connection already, whatever its age:
+        // the answer may have been lost for as long.
         if let isOver = machines[peer]?.isOver { return isOver ? nil : peer }
+        let age = now - .microseconds(Int64(clamping: stamp))
+        guard age >= .zero, age <= Self.cookieLife else { return nil }
         noteEnds(now)
         guard ended[peer].map({ $0 < now }) ?? true else { return nil }
         let host = Self.host(of: address)

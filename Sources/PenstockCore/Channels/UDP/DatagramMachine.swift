@@ -64,7 +64,7 @@ public struct DatagramMachine: Sendable {
 
     private enum Phase: Sendable {
         case asking
-        case proving(stamp: UInt64, cookie: Data)
+        case proving(stamp: UInt64, cookie: Data, since: Duration)
         case open(token: UInt64)
         case over
     }
@@ -185,8 +185,9 @@ public struct DatagramMachine: Sendable {
     mutating func receive(_ packet: DatagramPacket, at now: Duration) {
         switch (phase, packet) {
         case (.asking, .challenge(nonce, let stamp, let cookie)):
-            phase = .proving(stamp: stamp, cookie: cookie)
-            (retryAt, retryDelay) = (now, Self.firstRetry)
+            prove(stamp, cookie, now)
+        case (.proving(let last, _, _), .challenge(nonce, let stamp, let cookie)) where stamp > last:
+            prove(stamp, cookie, now)
         case (.proving, .ready(nonce, let token)):
             phase = .open(token: token)
             heard = now
@@ -196,6 +197,11 @@ public struct DatagramMachine: Sendable {
             take(packet, token, now)
         default: break
         }
+    }
+
+    private mutating func prove(_ stamp: UInt64, _ cookie: Data, _ now: Duration) {
+        phase = .proving(stamp: stamp, cookie: cookie, since: now)
+        (retryAt, retryDelay) = (now, Self.firstRetry)
     }
 
     private mutating func take(_ packet: DatagramPacket, _ token: UInt64, _ now: Duration) {
@@ -266,8 +272,11 @@ public struct DatagramMachine: Sendable {
     /// Datagrams that are to be sent now. To be called after anything else was, and at ``wakesAt``.
     public mutating func takeDatagrams(at now: Duration) -> [Data] {
         switch phase {
-        case .asking: ask(.syn(nonce: nonce), now)
-        case .proving(let stamp, let cookie): ask(.ack(nonce: nonce, stamp: stamp, cookie: cookie), now)
+        case .asking: ask([.syn(nonce: nonce)], now)
+        case .proving(let stamp, let cookie, let since):
+            let proof = DatagramPacket.ack(nonce: nonce, stamp: stamp, cookie: cookie)
+            // A cookie that is no good any more has no answer. It may be good all the same, for a connection that is there.
+            ask(now - since < DatagramListener.cookieLife ? [proof] : [proof, .syn(nonce: nonce)], now)
         case .open(let token): serve(token, now)
         case .over: break
         }
@@ -275,10 +284,10 @@ public struct DatagramMachine: Sendable {
         return output
     }
 
-    private mutating func ask(_ packet: DatagramPacket, _ now: Duration) {
+    private mutating func ask(_ packets: [DatagramPacket], _ now: Duration) {
         guard now - began < limits.connect else { return timeOut() }
         guard now >= retryAt else { return }
-        put(packet)
+        for packet in packets { put(packet) }
         retryAt = now + retryDelay
         retryDelay = min(retryDelay * 2, Self.lastRetry)
     }
