@@ -171,6 +171,7 @@
             #expect(proxy.map { $0.connections(to: bank.server) } ?? 1 == 1)
             #expect(error == nil || kind == .refresh)
             #expect(bank.reports.withLock { $0.map(\.isRefused) } == [false])
+            try await bank.server.waitForHandshakes(count: 1)
             #expect(bank.server.handshakeCount == 1)
             #expect(bank.server.requestCount == (kind == .preconnect || kind == .tcp ? 0 : 1))
         }

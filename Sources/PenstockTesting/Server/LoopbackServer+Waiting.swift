@@ -50,4 +50,15 @@ extension LoopbackServer {
         throw WaitTimeout(
             description: "waited \(limit) for \(count) connections and saw \(connectionCount)")
     }
+
+    /// Returns when at least `count` handshakes of TLS were completed.
+    ///
+    /// A client may be done with its handshake before the server has read the end of it (RFC 8446 §2).
+    ///
+    /// - Throws: ``WaitTimeout`` after `limit`.
+    public func waitForHandshakes(count: Int, limit: Duration = .seconds(30)) async throws {
+        let isThere = await ledger.wait(upTo: limit) { $0.handshakes >= count }
+        guard !isThere else { return }
+        throw WaitTimeout(description: "waited \(limit) for \(count) handshakes and saw \(handshakeCount)")
+    }
 }
