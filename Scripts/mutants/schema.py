@@ -213,11 +213,11 @@ LAZY = ("public func {o} (a: Bool, b: @autoclosure () throws -> Bool) rethrows -
         "{{ changed({n}) ? try a {b} b() : try a {a} b() }}")
 ASSIGNING = "public func {o} <T: AdditiveArithmetic>(a: inout T, b: T) {{ if changed({n}) {{ a {b} b }} else {{ a {a} b }} }}"
 HALF_OPEN = (
-    "public func {o} <T: Comparable>(a: T, b: T) -> MutantRange<T> {{ changed({n}) ? .init(closed: a...b) : .init(open: a..<b) }}\n"
+    "public func {o} <T: Comparable>(a: T, b: T) -> _MutantRange<T> {{ changed({n}) ? .init(closed: a...b) : .init(open: a..<b) }}\n"
     "@_disfavoredOverload public func {o} <T: Strideable>(a: T, b: T) -> Range<T> where T.Stride: SignedInteger "
     "{{ changed({n}) ? Range(a...b) : a..<b }}")
 CLOSED = (
-    "public func {o} <T: Comparable>(a: T, b: T) -> MutantRange<T> {{ changed({n}) ? .init(open: a..<b) : .init(closed: a...b) }}\n"
+    "public func {o} <T: Comparable>(a: T, b: T) -> _MutantRange<T> {{ changed({n}) ? .init(open: a..<b) : .init(closed: a...b) }}\n"
     "@_disfavoredOverload public func {o} <T: Strideable>(a: T, b: T) -> ClosedRange<T> where T.Stride: SignedInteger "
     "{{ changed({n}) ? ClosedRange(a..<b) : a...b }}")
 GROUPS = {"<": "ComparisonPrecedence", "<=": "ComparisonPrecedence", ">": "ComparisonPrecedence",
@@ -238,7 +238,7 @@ public func changedCondition(_ number: Int, _ value: Bool?, _ condition: Bool) -
 }
 
 /// What `..<` or `...` makes at a place where the other one might: an empty one of the closed kind as well.
-public struct MutantRange<Bound: Comparable> {
+public struct _MutantRange<Bound: Comparable> {
     let lower: Bound
     let upper: Bound
     let isClosed: Bool
@@ -246,13 +246,13 @@ public struct MutantRange<Bound: Comparable> {
     init(closed: ClosedRange<Bound>) { (lower, upper, isClosed) = (closed.lowerBound, closed.upperBound, true) }
     public func contains(_ value: Bound) -> Bool { value >= lower && (isClosed ? value <= upper : value < upper) }
 }
-extension MutantRange: RangeExpression {
+extension _MutantRange: RangeExpression {
     public func relative<C: Collection>(to collection: C) -> Range<Bound> where C.Index == Bound {
         isClosed ? lower..<collection.index(after: upper) : lower..<upper
     }
 }
-extension MutantRange: Sendable where Bound: Sendable {}
-extension MutantRange: Sequence where Bound: Strideable, Bound.Stride: SignedInteger {
+extension _MutantRange: Sendable where Bound: Sendable {}
+extension _MutantRange: Sequence where Bound: Strideable, Bound.Stride: SignedInteger {
     public func makeIterator() -> AnyIterator<Bound> {
         isClosed ? AnyIterator((lower...upper).makeIterator()) : AnyIterator((lower..<upper).makeIterator())
     }
