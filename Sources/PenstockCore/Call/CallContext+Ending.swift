@@ -209,12 +209,13 @@ extension CallContext {
     ///
     /// - Parameter stage: what waits.
     func sleep(for duration: Duration, at stage: StageName) async throws(APIError) {
-        let left = deadline.map { $0 - time.now() }
-        let isShort = left.map { $0 < duration } ?? false
+        let end = time.now() + duration
+        let isShort = deadline.map { $0 < end } ?? false
+        let moment = isShort ? deadline ?? end : end
         let slept = Promise<Void>()
         let sleeper = Task { [time] in
             do {
-                try await time.sleep(isShort ? left ?? duration : duration)
+                try await time.sleep(until: moment)
                 slept.keep(())
             } catch {
                 slept.abandon()

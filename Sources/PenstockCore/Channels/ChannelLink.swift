@@ -278,7 +278,7 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
             guard let step else { return }
             switch step {
             case .wait(let duration):
-                do { try await context.time.sleep(duration) } catch { return }
+                do { try await context.time.sleep(until: now + duration) } catch { return }
             case .ask:
                 do throws(ChannelFault) {
                     try await write { machine throws(ChannelFault) in try machine.probe() }

@@ -391,8 +391,8 @@ private final class EventLogCore: Sendable {
     }
 
     private func sleep(_ delay: Duration, _ state: inout State) {
-        state.timer = Task { [weak self, time] in
-            guard (try? await time.sleep(delay)) != nil, let self else { return }
+        state.timer = Task { [weak self, time, end = time.now() + delay] in
+            guard (try? await time.sleep(until: end)) != nil, let self else { return }
             queue.run { [self] in goOn(&$0) }
         }
     }

@@ -95,8 +95,10 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
     }
 
     private func closeLater(_ batch: Int) {
-        Task { [time = client.configuration.time, window] in
-            try? await time.sleep(window)
+        let time = client.configuration.time
+        let end = time.now() + window
+        Task {
+            try? await time.sleep(until: end)
             close(batch)
         }
     }

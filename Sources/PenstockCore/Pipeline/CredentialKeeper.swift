@@ -402,8 +402,8 @@ final class CredentialKeeper: Sendable {
             return work
         }
         guard let work = begun else { return Reply(.failed(.signedOut)) }
-        let alarm = Task { [time, limit = source.authenticator.refreshPolicy.timeout] in
-            try await time.sleep(limit)
+        let alarm = Task { [time, end = time.now() + source.authenticator.refreshPolicy.timeout] in
+            try await time.sleep(until: end)
             promise.keep(Reply(.lost, of: APIError(.timeout(.total), stage: .authenticate)))
             work.cancel()
         }

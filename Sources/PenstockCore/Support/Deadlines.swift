@@ -62,17 +62,17 @@ final class Deadlines: Sendable {
         // Detached, since it works for others than the one who happens to begin it, and must not take that one's task-local values
         // to them.
         let task = Task.detached { [weak self, time] in
-            while let delay = self?.ring(number) { try? await time.sleep(delay) }
+            while let moment = self?.ring(number) { try? await time.sleep(until: moment) }
         }
         state.sleeper = (task, number, moment)
     }
 
     /// Rings what is due.
     ///
-    /// - Returns: how long the sleeper has to sleep; `nil` when there is nothing to sleep for, or another one does it.
+    /// - Returns: until when the sleeper has to sleep; `nil` when there is nothing to sleep for, or another one does it.
     private func ring(_ sleeper: UInt64) -> Duration? {
         let now = time.now()
-        let (due, delay) = state.withLock { state -> ([@Sendable () -> Void], Duration?) in
+        let (due, next) = state.withLock { state -> ([@Sendable () -> Void], Duration?) in
             guard state.sleeper?.number == sleeper else { return ([], nil) }
             var due: [@Sendable () -> Void] = []
             while let first = state.moments.first {
@@ -87,10 +87,10 @@ final class Deadlines: Sendable {
                 return (due, nil)
             }
             state.sleeper?.until = next
-            return (due, next - now)
+            return (due, next)
         }
         for ring in due { ring() }
-        return delay
+        return next
     }
 }
 

@@ -8,6 +8,8 @@ public struct TimeSource: Sendable {
         var now: @Sendable () -> Duration
         var date: @Sendable () -> Date
         var sleep: @Sendable (Duration) async throws -> Void
+        /// Returns at a moment; `nil` where only durations can be slept.
+        var sleepUntil: (@Sendable (Duration) async throws -> Void)?
     }
 
     /// A source of three parts that should agree with one another.
@@ -23,10 +25,21 @@ public struct TimeSource: Sendable {
         parts = Boxed(Parts(now: now, date: date, sleep: sleep))
     }
 
+    /// A source of four parts.
+    ///
+    /// - Parameter sleepUntil: returns at a moment of `now`, or throws `CancellationError` as soon as the task is cancelled.
+    package init(
+        now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date,
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
+        sleepUntil: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        parts = Boxed(Parts(now: now, date: date, sleep: sleep, sleepUntil: sleepUntil))
+    }
+
     /// Monotonic time since a fixed moment: for time-outs and durations.
     public var now: @Sendable () -> Duration {
         get { parts.now }
-        set { parts.now = newValue }
+        set { (parts.now, parts.sleepUntil) = (newValue, nil) }
     }
 
     /// The date: for what outlives the process or comes from a server.
@@ -38,7 +51,18 @@ public struct TimeSource: Sendable {
     /// Returns after a duration, or throws `CancellationError` as soon as the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void {
         get { parts.sleep }
-        set { parts.sleep = newValue }
+        set { (parts.sleep, parts.sleepUntil) = (newValue, nil) }
+    }
+
+    /// Returns at a moment on the clock of ``now``, at once where it has passed, or throws `CancellationError` as soon as the task is
+    /// cancelled.
+    ///
+    /// What a task waits for on somebody's behalf begins before that task does. Measured within the task, it would end as much
+    /// later as the task came to run.
+    package func sleep(until moment: Duration) async throws {
+        if let sleepUntil = parts.sleepUntil { return try await sleepUntil(moment) }
+        let rest = moment - now()
+        if rest > .zero { try await sleep(rest) }
     }
 
     /// The machine's clocks.

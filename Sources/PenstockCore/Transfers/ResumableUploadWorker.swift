@@ -299,7 +299,9 @@ final class ResumableUploadWorker: Sendable {
     private func sleep(before number: Int, _ hint: Duration?) async {
         var random = client.configuration.random
         let delay = hint ?? Backoff().delay(before: number, using: &random)
-        let sleep = Task { [time = client.configuration.time] in try await time.sleep(delay) }
+        let time = client.configuration.time
+        let end = time.now() + delay
+        let sleep = Task { try await time.sleep(until: end) }
         let isInterrupted = standing.withLock { standing in
             standing.wait = sleep
             return standing.isPaused || isCancelled

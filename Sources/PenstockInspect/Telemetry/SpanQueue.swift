@@ -261,10 +261,11 @@ extension TimeSource {
     ///
     /// - Throws: ``ExportTimeout``, or what it throws itself.
     func run(within limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        let end = now() + limit
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await work() }
             group.addTask { [self] in
-                try await sleep(limit)
+                try await sleep(until: end)
                 throw ExportTimeout(limit: limit)
             }
             defer { group.cancelAll() }

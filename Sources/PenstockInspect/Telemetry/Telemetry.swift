@@ -245,8 +245,8 @@ public final class Telemetry: EventSink, Interceptor {
     private func sendLater() {
         state.withLock { state in
             guard state.sending == nil else { return }
-            state.sending = Task { [weak self, time, delay = batching.scheduleDelay] in
-                try? await time.sleep(delay)
+            state.sending = Task { [weak self, time, end = time.now() + batching.scheduleDelay] in
+                try? await time.sleep(until: end)
                 guard let self else { return }
                 self.state.withLock { $0.sending = nil }
                 await flush()

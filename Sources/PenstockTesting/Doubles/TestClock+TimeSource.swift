@@ -8,6 +8,7 @@ extension TestClock {
         TimeSource(
             now: { self.now.offset },
             date: { Date(timeIntervalSince1970: 1_000_000_000 + self.now.offset / .seconds(1)) },
-            sleep: { try await self.sleep(until: self.now.advanced(by: $0)) })
+            sleep: { try await self.sleep(until: self.now.advanced(by: $0)) },
+            sleepUntil: { try await self.sleep(until: Instant(offset: $0)) })
     }
 }

@@ -35,6 +35,40 @@ import Testing
         #expect(heard.withLock { $0 } == [0])
     }
 
+    @Test func `a moment that passes before its task has begun to sleep is not slept beyond`() async {
+        let moved = Locked(false)
+        let time = TimeSource(
+            now: { [clock] in clock.now.offset }, date: clock.timeSource.date, sleep: clock.timeSource.sleep
+        ) { [clock] moment in
+            let moves = moved.withLock { moved in
+                defer { moved = true }
+                return !moved
+            }
+            if moves { clock.advance(by: .seconds(10)) }
+            try await clock.sleep(until: .init(offset: moment))
+        }
+        let deadlines = Deadlines(time)
+        let rung = Monitor(false)
+        _ = deadlines.add(.seconds(10)) { rung.withLock { $0 = true } }
+        await rung.waitUnlessCancelled { $0 }
+        #expect(clock.now == .init(offset: .seconds(10)))
+    }
+
+    @Test func `a source that sleeps durations sleeps for what is left until a moment`() async throws {
+        let slept = Locked<[Duration]>([])
+        var time = TimeSource(now: { .seconds(5) }, date: { .now }) { duration in slept.withLock { $0.append(duration) }
+        }
+        for second in [4, 5, 7] { try await time.sleep(until: .seconds(second)) }
+        #expect(slept.withLock { $0 } == [.seconds(2)])
+        // Its parts belong together: with another one in its place a moment is what that one says.
+        time = clock.timeSource
+        time.now = { .seconds(99) }
+        async let sleep: Void = time.sleep(until: .seconds(100))
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        try await sleep
+    }
+
     @Test func `one that was given back does not ring`() async {
         let deadlines = Deadlines(clock.timeSource)
         let rung = Monitor<[Int]>([])
@@ -44,11 +78,8 @@ import Testing
         for (number, ticket) in tickets.enumerated() where number % 5 != 0 { deadlines.remove(ticket) }
         #expect(deadlines.count <= 40)
         while !Task.isCancelled, clock.sleeperCount == 0, deadlines.count > 0 { await Task.yield() }
-        // The task may look at the clock before it is moved, and begin to sleep after that.
-        while !Task.isCancelled, rung.withLock({ $0.count < 40 }) {
-            clock.advance(by: .seconds(1))
-            for _ in 0..<20 { await Task.yield() }
-        }
+        clock.advance(by: .seconds(7))
+        await rung.waitUnlessCancelled { $0.count >= 40 }
         #expect(rung.withLock { $0.sorted() } == (0..<40).map { $0 * 5 })
     }
 

@@ -63,7 +63,8 @@ extension TieredCacheStore {
     /// Sees to it that the store below is told of everything in a while.
     func beginToWrite() {
         state.withLock { state in
-            if state.writer == nil { state.writer = Task { await self.writeLater() } }
+            guard state.writer == nil else { return }
+            state.writer = Task { [end = time.now() + writeDelay] in await self.write(at: end) }
         }
     }
 
@@ -75,9 +76,9 @@ extension TieredCacheStore {
         if mustWait { await writeUnwritten() }
     }
 
-    private func writeLater() async {
+    private func write(at moment: Duration) async {
         // Cancelled by close(), which writes by itself.
-        try? await time.sleep(writeDelay)
+        try? await time.sleep(until: moment)
         state.withLock { $0.writer = nil }
         await writeUnwritten()
     }

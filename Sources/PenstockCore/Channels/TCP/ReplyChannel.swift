@@ -91,8 +91,8 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
                 promise.keep(.failure(error))
             }
         }
-        let alarm = Task { [time, timeout] in
-            do { try await time.sleep(timeout) } catch { return }
+        let alarm = Task { [time, end = time.now() + timeout] in
+            do { try await time.sleep(until: end) } catch { return }
             promise.keep(.failure(APIError(.timeout(.firstByte), stage: .transport)))
         }
         defer {

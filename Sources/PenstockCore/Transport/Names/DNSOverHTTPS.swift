@@ -56,8 +56,8 @@ public struct DNSOverHTTPS: HostSource {
                 guard let next else { break }
                 answers[next.kind] = next.answer
                 guard answers.count == 1, (try? next.answer.get())?.addresses.isEmpty == false else { continue }
-                group.addTask {
-                    try? await time.sleep(Self.delay)
+                group.addTask { [end = time.now() + Self.delay] in
+                    try? await time.sleep(until: end)
                     return nil
                 }
             }

@@ -284,8 +284,8 @@ public final class HostResolver: Sendable {
                 promise.keep(.failed)
             }
         }
-        let timer = Task { [time, patience] in
-            try? await time.sleep(patience)
+        let timer = Task { [time, end = time.now() + patience] in
+            try? await time.sleep(until: end)
             promise.keep(.failed)
         }
         defer {
