@@ -55,6 +55,24 @@ struct TestClockTests {
         try await task.value
     }
 
+    @Test func `A sleeper is known by its moment, whoever else sleeps`() async throws {
+        let clock = TestClock()
+        clock.advance(by: .seconds(1))
+        let other = Task { try await clock.sleep(for: .seconds(60)) }
+        await clock.waitForSleepers(count: 1)
+        let hasCome = Locked(false)
+        let waiting = Task {
+            await clock.waitForSleeper(until: .init(offset: .seconds(3)))
+            hasCome.withLock { $0 = true }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!hasCome.withLock { $0 })
+        let meant = Task { try await clock.sleep(for: .seconds(2)) }
+        await waiting.value
+        #expect(clock.sleeperCount == 2)
+        for task in [other, meant] { task.cancel() }
+    }
+
     @Test func `A sleeper whose task is cancelled throws at once`() async {
         let clock = TestClock()
         let task = Task { try await clock.sleep(for: .seconds(1)) }
@@ -82,7 +100,10 @@ struct TestClockTests {
     @Test("A wait for what never comes ends when its task is cancelled, as by a time limit")
     func cancelledWait() async {
         let (clock, script) = (TestClock(), ScriptedTransport([]))
-        let waits = [Task { await clock.waitForSleepers(count: 1) }, Task { await script.waitForExchanges(count: 1) }]
+        let waits = [
+            Task { await clock.waitForSleepers(count: 1) }, Task { await clock.waitForSleeper(until: .init()) },
+            Task { await script.waitForExchanges(count: 1) },
+        ]
         for wait in waits {
             wait.cancel()
             await wait.value

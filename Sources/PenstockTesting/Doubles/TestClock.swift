@@ -95,6 +95,14 @@ public final class TestClock: Clock, Sendable {
         await state.waitUnlessCancelled { $0.sleepers.count >= count }
     }
 
+    /// Returns when a task sleeps until exactly that moment, or the task is cancelled. It waits for ever if neither comes: give the
+    /// test a time limit, which cancels it.
+    ///
+    /// A client sleeps for other things too, so that a number of sleepers tells little of what they wait for.
+    public func waitForSleeper(until deadline: Instant) async {
+        await state.waitUnlessCancelled { $0.sleepers.contains { $0.deadline == deadline } }
+    }
+
     private func add(_ sleeper: Sleeper) {
         let outcome = state.withLock { state -> Bool? in
             if state.cancelled.remove(sleeper.id) != nil { return false }

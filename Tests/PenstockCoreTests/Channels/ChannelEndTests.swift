@@ -112,8 +112,9 @@ import Testing
         async let upgraded = wire.upgrade(then: frames + Self.goodbye)
         #expect(try await iterator.next() == "hello")
         let head = await upgraded
+        // Others sleep by this clock too.
+        await clock.waitForSleeper(until: .init(offset: .seconds(1)))
         for step in 1...6 {
-            await clock.waitForSleepers(count: 1)
             clock.advance(by: .milliseconds(900))
             if step < 6 {
                 #expect(!Self.isClosed(wire.events(behind: head)), "\(step)")
@@ -154,7 +155,7 @@ import Testing
             if closes {
                 wire.state.withLock { $0.hasEnded = true }
             } else {
-                await clock.waitForSleepers(count: 1)
+                await clock.waitForSleeper(until: .init(offset: .seconds(1)))
                 clock.advance(by: .seconds(1))
             }
             await wire.state.wait { $0.failure != nil }
@@ -173,18 +174,14 @@ import Testing
         wire.state.withLock { $0.isBlocked = true }
         let sending = Task { try? await line.send("stuck") }
         await wire.state.wait { $0.writings == 1 }
-        let hasClosed = Monitor(false)
-        let closing = Task {
-            await line.close()
-            hasClosed.withLock { $0 = true }
-        }
-        while !hasClosed.withLock({ $0 }), clock.now.offset < .seconds(60) {
-            clock.advance(by: .milliseconds(100))
-            for _ in 0..<20 { await Task.yield() }
-        }
+        let closing = Task { await line.close() }
+        await clock.waitForSleeper(until: .init(offset: .seconds(5)))
+        clock.advance(by: .seconds(5) - .nanoseconds(1))
+        for _ in 0..<200 { await Task.yield() }
+        #expect(!wire.isOver)
+        clock.advance(by: .nanoseconds(1))
         await closing.value
         _ = await sending.value
-        #expect(clock.now.offset >= .seconds(5) && clock.now.offset < .seconds(20))
         #expect(wire.state.withLock(\.wasClosed))
     }
 
@@ -385,20 +382,17 @@ import Testing
         )
         try await line.open()
         wire.state.withLock { $0.isBlocked = true }
-        let kind = Locked<APIError.Kind?>(nil)
-        let sending = Task {
-            do throws(APIError) { try await line.send("stuck") } catch { kind.withLock { $0 = error.kind } }
+        let sending = Task { () -> APIError.Kind? in
+            do throws(APIError) { try await line.send("stuck") } catch { return error.kind }
+            return nil
         }
-        await wire.state.wait { $0.writings == 1 }
-        let began = clock.now.offset
-        while kind.withLock({ $0 }) == nil, clock.now.offset - began < .seconds(60) {
-            clock.advance(by: .milliseconds(100))
-            for _ in 0..<20 { await Task.yield() }
-        }
-        #expect(kind.withLock { $0 } == .timeout(.idle))
-        #expect((Duration.seconds(7)..<(.seconds(20))).contains(clock.now.offset - began))
+        await clock.waitForSleeper(until: .init(offset: .seconds(7)))
+        clock.advance(by: .seconds(7) - .nanoseconds(1))
+        for _ in 0..<200 { await Task.yield() }
+        #expect(!wire.isOver)
+        clock.advance(by: .nanoseconds(1))
+        #expect(await sending.value == .timeout(.idle))
         line.cancel()
-        await sending.value
     }
 
     // MARK: Requests

@@ -53,16 +53,14 @@ import Testing
         await first.state.wait { !$0.written.isEmpty }
         let answer = "HTTP/1.1 503 Busy\r\nRetry-After: \(value)\r\nContent-Length: 0\r\n\r\n"
         first.send(Data(answer.utf8))
-        // Others sleep by this clock too, so that nothing tells when the wait has begun.
-        var waited: Int64 = 0
-        while !Task.isCancelled, wires.connects == 1, waited < 200 {
-            for _ in 0..<200 { await Task.yield() }
-            clock.advance(by: .seconds(1))
-            waited += 1
-        }
-        #expect((seconds...seconds + 20).contains(waited))
+        await clock.waitForSleeper(until: .init(offset: .seconds(seconds)))
+        clock.advance(by: .seconds(seconds) - .nanoseconds(1))
+        for _ in 0..<200 { await Task.yield() }
+        #expect(wires.connects == 1)
+        clock.advance(by: .nanoseconds(1))
         _ = await second.upgrade()
         #expect(await opening.value == nil)
+        #expect(wires.connects == 2)
         socket.cancel()
     }
 

@@ -147,7 +147,8 @@ extension TestClock {
         let ticks = Task {
             while !Task.isCancelled {
                 advance(by: .milliseconds(50))
-                for _ in 0..<20 { await Task.yield() }
+                // What waits for a thread that runs no tasks is ready only when that thread has run.
+                try? await Task.sleep(for: .milliseconds(1))
             }
         }
         defer { ticks.cancel() }

@@ -47,13 +47,7 @@
                 var buffer = [UInt8](repeating: 0, count: 2_048)
                 while !state.withLock(\.isStopped) {
                     let wait =
-                        listener.wakesAt.map {
-                            max(
-                                0,
-                                min(
-                                    20,
-                                    Int32(clamping: ($0 - time.now()).components.attoseconds / 1_000_000_000_000_000)))
-                        } ?? 20
+                        listener.wakesAt.map { Int32(max(0, min(20, ($0 - time.now()) / .milliseconds(1)))) } ?? 20
                     var poll = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
                     if Glibc.poll(&poll, 1, wait) > 0 {
                         var from = Data(count: 16)
