@@ -1,3 +1,4 @@
+import PenstockCore
 import PenstockTesting
 import Testing
 
