@@ -196,6 +196,21 @@
             #expect(admission.ended(alone) === [waiting])
         }
 
+        @Test("Those that turn out to go over HTTP/2 give way at once to one that needs a connection of its own")
+        func givesWay() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let alone = try #require(try send(.alone, 1, &admission).first)
+            _ = admission.learned(true, from: alone)
+            let others = try fill(&admission, 3)
+            _ = admission.learned(false, from: others[2])
+            let goesAlone = [admission.mayGoAlone(others[2], 2)]
+            #expect(goesAlone == [false])
+            #expect(admission.impatient(2).isEmpty)
+            for other in others[..<2] { other.state.originQueue?.sends(other, .stream) }
+            #expect(admission.impatient(2) === [others[2]])
+            #expect(admission.impatient(.max).isEmpty)
+        }
+
         @Test("A further connection that turns out to speak HTTP/1.1 is none of HTTP/2")
         func openerOverHTTP1() throws {
             var admission = CurlAdmission(most: 3, isShared: true)

@@ -106,14 +106,14 @@
             return []
         }
 
-        /// - Returns: those that have waited long enough.
+        /// - Returns: those that have waited long enough, and those whose turn it is because others went over HTTP/2.
         mutating func impatient(_ now: UInt64) -> [CurlTransfer] {
             guard !queued.isEmpty else { return [] }
             queued.removeAll { originQueue in
                 originQueue.isQueued = originQueue.hasQueue
                 return !originQueue.isQueued
             }
-            return queued.compactMap { $0.opener(now) }
+            return queued.flatMap { $0.due(now) }
         }
 
         private mutating func wait(in originQueue: CurlOriginQueue) {
@@ -318,10 +318,14 @@
             return admitted
         }
 
-        func opener(_ now: UInt64) -> CurlTransfer? {
-            guard let moment, moment <= now else { return nil }
-            state.opener = takeFirst()
-            return state.opener
+        /// Those that need not wait any more, although no transfer has ended or been answered. Where HTTP/1.1 holds them back,
+        /// others that were sent over HTTP/2 have given way. Where HTTP/2 does, the first that has waited long enough opens a
+        /// connection.
+        func due(_ now: UInt64) -> [CurlTransfer] {
+            if state.isMultiplexed == false { return next() }
+            guard let moment, moment <= now, let opener = takeFirst() else { return [] }
+            state.opener = opener
+            return [opener]
         }
 
         /// Passes over those that have ended meanwhile.
