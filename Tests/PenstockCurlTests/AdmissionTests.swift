@@ -2,10 +2,10 @@
     import Foundation
     import PenstockCore
     import PenstockTestSupport
-    import PenstockTesting
     import Testing
 
     @testable import PenstockCurl
+    @testable import PenstockTesting
 
     /// Who goes at once, and who waits.
     @Suite struct AdmissionTests {
@@ -121,6 +121,7 @@
                 others.map(\.state.isAdmitted) == [Bool](repeating: true, count: 5),
                 "one connection carries all of them")
 
+            #expect(admission.learned(false, from: others[0]).isEmpty)
             var goesAlone = others.map { admission.mayGoAlone($0, 2) }
             #expect(goesAlone == [false, false, false, true, true])
             #expect(others.map(\.state.isAdmitted) == [false, false, false, true, true])
@@ -129,6 +130,132 @@
             #expect(goesAlone == [true], "it has its place")
             #expect(admission.ended(others[3]) === [others[1]])
             #expect(admission.ended(others[4]) === [others[2]])
+        }
+
+        /// Transfers whose requests go that way.
+        private func send(_ way: CurlWay, _ count: Int, _ admission: inout CurlAdmission) throws -> [CurlTransfer] {
+            let transfers = try fill(&admission, count)
+            for transfer in transfers {
+                transfer.state.originQueue?.sends(transfer, way)
+                transfer.state.attempts = 1
+            }
+            return transfers
+        }
+
+        @Test(
+            "Streams without end take one of the connections that there may be, answered or not",
+            arguments: [true, false])
+        func streamsBesideHTTP1(isAnswered: Bool) throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let first = try transfer(head: "HTTP/2 200")
+            #expect(admit(first, &admission))
+            _ = admission.headCame(for: first)
+            for stream in try send(.stream, 9, &admission) where isAnswered {
+                give("HTTP/2 200", to: stream)
+                _ = admission.headCame(for: stream)
+            }
+            let others = try fill(&admission, 3)
+            #expect(others.map(\.state.isAdmitted) == [true, true, true])
+            _ = admission.learned(false, from: others[0])
+            var goesAlone = others.map { admission.mayGoAlone($0, 2) }
+            #expect(goesAlone == [false, true, true])
+            #expect(admission.ended(others[1]) === [others[0]])
+            goesAlone = [admission.mayGoAlone(others[0], 3)]
+            #expect(goesAlone == [true])
+        }
+
+        @Test("Where streams without end have the only connection that there may be, one goes beside them all the same")
+        func streamsOnTheOnlyConnection() throws {
+            var admission = CurlAdmission(most: 1, isShared: true)
+            let first = try transfer()
+            #expect(admit(first, &admission))
+            _ = admission.learned(true, from: first)
+            first.state.originQueue?.sends(first, .stream)
+            let others = try fill(&admission, 2)
+            _ = admission.learned(false, from: others[0])
+            let goesAlone = others.map { admission.mayGoAlone($0, 2) }
+            #expect(goesAlone == [false, true])
+            #expect(admission.ended(others[1]) === [others[0]])
+        }
+
+        @Test("An answer over HTTP/1.1 lets those go that streams without end held back")
+        func answerOverHTTP1() throws {
+            var admission = CurlAdmission(most: 2, isShared: true)
+            let first = try transfer()
+            #expect(admit(first, &admission))
+            _ = admission.learned(true, from: first)
+            let originQueue = try #require(first.state.originQueue)
+            originQueue.lowerPlaces(to: 5)
+            _ = try send(.stream, 3, &admission)
+            let alone = try #require(try send(.unknown, 1, &admission).first)
+            originQueue.sends(first, .stream)
+            let waiting = try transfer()
+            #expect(!admit(waiting, &admission))
+            give("HTTP/1.1 200 OK", to: alone)
+            #expect(admission.headCame(for: alone).isEmpty, "it has the second connection")
+            #expect(admission.ended(alone) === [waiting])
+        }
+
+        @Test("Those that turn out to go over HTTP/2 give way at once to one that needs a connection of its own")
+        func givesWay() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let alone = try #require(try send(.alone, 1, &admission).first)
+            _ = admission.learned(true, from: alone)
+            let others = try fill(&admission, 3)
+            _ = admission.learned(false, from: others[2])
+            let goesAlone = [admission.mayGoAlone(others[2], 2)]
+            #expect(goesAlone == [false])
+            #expect(admission.impatient(2).isEmpty)
+            for other in others[..<2] { other.state.originQueue?.sends(other, .stream) }
+            #expect(admission.impatient(2) === [others[2]])
+            #expect(admission.impatient(.max).isEmpty)
+        }
+
+        @Test("A further connection that turns out to speak HTTP/1.1 is none of HTTP/2")
+        func openerOverHTTP1() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let first = try transfer()
+            #expect(admit(first, &admission))
+            _ = admission.learned(true, from: first)
+            first.state.originQueue?.lowerPlaces(to: 4)
+            first.state.originQueue?.sends(first, .stream)
+            _ = try send(.stream, 3, &admission)
+            let waiting = try transfer()
+            #expect(!admit(waiting, &admission))
+            #expect(admission.impatient(1 + CurlAdmission.patience) === [waiting])
+            give("HTTP/1.1 200 OK", to: waiting)
+            _ = admission.headCame(for: waiting)
+            let isAdmitted = try [admit(transfer(), &admission), admit(transfer(), &admission)]
+            #expect(isAdmitted == [true, false], "the third connection is theirs, and there is no fourth")
+        }
+
+        @Test("What goes over HTTP/1.1 takes no place on an HTTP/2 connection")
+        func placesBesideHTTP1() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let alone = try send(.alone, 2, &admission)
+            _ = admission.learned(false, from: alone[0])
+            let stream = try #require(try send(.unknown, 1, &admission).first)
+            stream.state.originQueue?.lowerPlaces(to: 2)
+            let waiting = try transfer()
+            #expect(!admit(waiting, &admission))
+            give("HTTP/2 200", to: stream)
+            #expect(admission.headCame(for: stream) === [waiting])
+            #expect(!admit(try transfer(), &admission))
+        }
+
+        @Test("One that was sent, was taken back and gave up in the queue is counted as sent no more")
+        func endsTakenBack() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let transfers = try send(.stream, 2, &admission)
+            _ = admission.learned(true, from: transfers[0])
+            let originQueue = try #require(transfers[0].state.originQueue)
+            #expect(originQueue.carriesSeveral)
+            admission.takeBack(transfers[1], 2)
+            #expect(!originQueue.carriesSeveral)
+            transfers[1].state.heapIndex = nil
+            _ = admission.ended(transfers[1])
+            _ = admission.ended(transfers[0])
+            #expect(originQueue.mayConnect(try transfer()), "nothing is on the wire")
         }
 
         @Test("The first handshake tells the protocol, so nobody waits for an answer", .covers("H13"))
@@ -159,7 +286,7 @@
             let originQueue = try #require(transfers[0].state.originQueue)
             #expect(originQueue.mayConnect(transfers[0]), "there is no connection yet")
             for transfer in transfers[..<10] {
-                originQueue.sends()
+                originQueue.sends(transfer, .stream)
                 transfer.state.attempts = 1
             }
             #expect(!originQueue.mayConnect(transfers[10]))
@@ -301,6 +428,38 @@
             // One that is there, one that finds out how many streams there are, and on a slow machine those that are begun
             // before it has. One for each ten calls would be ten.
             #expect(server.connectionCount <= 4)
+            await transport.shutdown()
+            server.stop()
+        }
+
+        @Test("On a host that speaks both versions a call does not wait for the streams of HTTP/2, which have no end")
+        func bothVersions() async throws {
+            let authority = try TestCertificateAuthority()
+            var tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
+            tls.others = [.http1]
+            var configuration = LoopbackServer.Configuration(tls: tls)
+            configuration.http2.concurrentStreams = 4
+            let server = try LoopbackServer(configuration) { request in
+                guard request.path == "/events" else { return .text("ok") }
+                var events = LoopbackServer.Response()
+                events.body = .produced(pause: .seconds(600)) { $0 < 2 ? Data("event\n".utf8) : nil }
+                return events
+            }
+            let transport = CurlTransport(configuration: .init(maxConnectionsPerHost: 3))
+            let trust = TrustPolicy.authorities(authority.file)
+            var events = get(server, trust)
+            events.request.url = try server.url.resolving("/events")
+            var streams: [TransportStream] = []
+            for _ in 0..<5 { streams.append(try await transport.open(events)) }
+            #expect(streams.map(\.response.version) == [.http2, .http2, .http2, .http2, .http11])
+
+            // No place is left over HTTP/2, and libcurl takes it to the connection that speaks HTTP/1.1, which is in use.
+            var call = get(server, trust)
+            call.timeouts = Timeouts(total: .seconds(10))
+            let answer = try await transport.perform(call)
+            #expect(answer.response.status == 200)
+            #expect(server.connectionCount == 3)
+            withExtendedLifetime(streams) {}
             await transport.shutdown()
             server.stop()
         }

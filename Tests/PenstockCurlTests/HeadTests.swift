@@ -52,6 +52,39 @@
             #expect(first.hasCome)
             #expect(takenIn([" b"], &first) == [" b"])
         }
+
+        /// A line comes from libcurl: before it is taken in, where that is told, and then as a line of the head.
+        private func come(_ line: String, to handle: CurlHandle, _ transfer: CurlTransfer) {
+            if handle.isVerbose {
+                var bytes = Array(line.utf8CString.dropLast())
+                bytes.withUnsafeMutableBufferPointer { handle.takesLine($0) }
+            }
+            _ = Array(line.utf8).withUnsafeBytes { transfer.state.head.take($0, ResponseLimits(), nil) }
+            handle.lineCame(transfer)
+        }
+
+        @Test(
+            "libcurl is listened to from the status line to the first field line, and to no more of the response",
+            .enabled(if: CurlFault.danglingField.isPresent, "this libcurl has not the fault"), arguments: [true, false])
+        func listens(watchesText: Bool) throws {
+            let loop = CurlLoop(.init())
+            let order = TransportRequest(HTTPRequest(method: .get, url: try HTTPURL("http://a.example/")))
+            let pool = try #require(CurlPool(CurlPools.key(order, isShared: true), CurlTrust(order.trust), loop: loop))
+            let handle = try #require(pool.take())
+            let transfer = CurlTransfer(order, loop: loop)
+            handle.prepare(for: transfer)
+            if watchesText { handle.watchText() }
+            #expect(handle.isVerbose == watchesText)
+            var told: [Bool] = []
+            for line in ["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "B: 2\r\n", "\r\n"] {
+                come(line, to: handle, transfer)
+                told.append(handle.isVerbose)
+            }
+            #expect(told == [true, watchesText, watchesText, watchesText])
+            handle.clear()
+            #expect(!handle.isVerbose)
+            pool.close()
+        }
     }
 
     /// What is remembered from one head to the next must not be seen in what is read of it.

@@ -51,6 +51,21 @@
             #expect(limit.limit(active: 499, most: 1_024, second / 2) == 499 + CurlIdleLimit.floor)
         }
 
+        @Test("Thirty-two connections rest in any case, if so many may, and no more beside those in use")
+        func leastIdle() {
+            for (active, most, kept) in [(0, 1_024, 32), (1, 1_024, 33), (40, 1_024, 72), (0, 31, 31), (5, 0, 5)] {
+                var limit = CurlIdleLimit()
+                #expect(limit.limit(active: active, most: most, 0) == kept)
+            }
+        }
+
+        @Test("A connection rests for one second at least, however short its life was to be")
+        func leastLife() {
+            for (life, seconds) in [(Duration.zero, 1), (.seconds(-5), 1), (.seconds(1), 1), (.seconds(90), 90)] {
+                #expect(CurlLoop(.init(idleConnectionLifetime: life)).idleSeconds == seconds)
+            }
+        }
+
         @Test func whatIsNotNeededIsForgottenLittleByLittle() {
             var limit = CurlIdleLimit()
             _ = limit.limit(active: 500, most: 1_024, 0)

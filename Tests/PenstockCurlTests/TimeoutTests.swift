@@ -144,6 +144,35 @@
             #expect(clock.expired(54 * second) == .limitExceeded(.minimumThroughput))
         }
 
+        @Test("A transfer has the least throughput of its limits, and none where they have none", .covers("H12"))
+        func throughputOfATransfer() throws {
+            let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
+            for (limits, end) in [
+                (ResponseLimits(), 30), (ResponseLimits(minimumThroughput: .init(bytes: 1, per: .seconds(4))), 4),
+                (ResponseLimits(minimumThroughput: nil), nil),
+            ] {
+                let timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil)
+                let order = TransportRequest(request, timeouts: timeouts, limits: limits)
+                let transfer = CurlTransfer(order, loop: CurlLoop(.init()))
+                transfer.state.clock.begin(0)
+                transfer.state.clock.answered(0)
+                guard let end else {
+                    #expect(transfer.state.clock.expired(.max - 1) == nil)
+                    continue
+                }
+                #expect(transfer.state.clock.expired(UInt64(end) * second - 1) == nil)
+                #expect(transfer.state.clock.expired(UInt64(end) * second) == .limitExceeded(.minimumThroughput))
+            }
+        }
+
+        @Test("Time-outs that are next to nothing are looked at every millisecond, and no oftener")
+        func leastLook() {
+            for isSending in [true, false] {
+                let clock = CurlClock(Timeouts(firstByte: .microseconds(1), total: nil), isSending: isSending)
+                #expect(clock.nextLook(second) == second + 1_000_000)
+            }
+        }
+
         @Test("The head of a response that comes before the request is sent is not waited for again")
         func earlyHead() {
             var clock = CurlClock(Timeouts(connect: nil, firstByte: .seconds(3), idle: nil, total: nil))

@@ -29,7 +29,7 @@ extension APIClient {
     private func assembled<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         let context = call.context
         let runtime = try call.runtime.get()
-        if configuration.checksEndpoints { try EndpointCheck.check(call.endpoint) }
+        if configuration.checksEndpoints { try EndpointCheck.check(call.endpoint, of: runtime.service) }
         try context.stage(.parameters) { () throws(APIError) in try E.parameterRules.check(call.endpoint) }
         let parameters = try context.stage(.commonParameters) { () throws(APIError) in
             try merged(call, runtime)

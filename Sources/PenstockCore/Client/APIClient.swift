@@ -109,9 +109,6 @@ public final class APIClient: Sendable {
     func runtime(for id: ServiceID) throws(APIError) -> ServiceRuntime {
         if let known = runtimes.withLock({ $0.find(id) }) { return known }
         let service = try configuration.services.service(id)
-        if configuration.checksEndpoints, let fault = service.fault {
-            throw APIError(.invalidConfiguration(reason: fault), stage: .prepare)
-        }
         let new = ServiceRuntime(service, configuration, state)
         return runtimes.withLock { runtimes in
             if let other = runtimes.find(id) { return other }

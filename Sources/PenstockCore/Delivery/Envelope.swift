@@ -139,9 +139,12 @@ extension Envelope {
         return "reads its code as \(codeType.expectation), which none of its codes for success is: \(success.listed)"
     }
 
-    /// Why no reply says that a credential has expired; `nil` where one can, or where codes say nothing of it.
+    /// Why no reply says that a credential has expired, although one would if the codes for it were of the other type; `nil`
+    /// where one can. Codes that cannot be of the other type may be meant for an envelope that an endpoint has of its own.
     func fault(ofExpiry codes: Set<BusinessCode>) -> String? {
-        guard !codes.isEmpty, !codes.contains(where: codeType.canGive) else { return nil }
+        guard !codes.contains(where: codeType.canGive),
+            codes.contains(where: { $0.ofOtherType.map(codeType.canGive) ?? false })
+        else { return nil }
         return "reads its code as \(codeType.expectation), which none of the codes for expiry is: \(codes.listed)"
     }
 
@@ -153,6 +156,16 @@ extension Envelope {
 
 extension Set<BusinessCode> {
     fileprivate var listed: String { map(\.debugDescription).sorted().joined(separator: ", ") }
+}
+
+extension BusinessCode {
+    /// The number as a text, or the other way round; `nil` for a text that is no number.
+    fileprivate var ofOtherType: BusinessCode? {
+        switch self {
+        case .int(let number): .string(String(number))
+        case .string(let text): Int(text).map(BusinessCode.int)
+        }
+    }
 }
 
 extension Envelope.CodeType {

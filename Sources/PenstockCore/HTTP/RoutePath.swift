@@ -19,7 +19,7 @@ public struct RoutePath: Sendable, Hashable {
     public let template: String
     private let failure: Invalid?
     /// Whether its text was made by the running program, so that anything in it may be an argument.
-    private var isMadeAtRunTime = false
+    private(set) var isMadeAtRunTime = false
 
     /// A path made at run time, without arguments. Escapes in it are kept; what a path may not hold is escaped, and so is a `%`
     /// that begins no escape.

@@ -8,6 +8,9 @@
     /// for each transfer beyond that. And where nothing is known of an origin yet, no more go than one connection carries,
     /// because libcurl opens a connection for each of them as soon as it turns out not to be HTTP/2.
     ///
+    /// A host may speak HTTP/2 on some connections and HTTP/1.1 on others. Which limit holds there is what was learnt last, and
+    /// what goes the other way takes nothing of it but the connections themselves: streams may be without end.
+    ///
     /// A transfer that is held back waits in its turn. Where all places on HTTP/2 connections are taken for long, by streams
     /// that do not end, one transfer (the opener) goes ahead and opens a further connection, and others follow on it.
     struct CurlAdmission {
@@ -78,12 +81,13 @@
             originQueue.takeBack(transfer, now)
         }
 
-        /// A transfer that was let go needs a connection to itself, as all do over HTTP/1.1, so that limit holds for it.
+        /// A transfer that was let go needs a connection to itself, after it was ``learned(_:from:)`` that its host speaks
+        /// HTTP/1.1 too.
         ///
         /// - Returns: whether it may open one now; otherwise it waits in its turn.
         mutating func mayGoAlone(_ transfer: CurlTransfer, _ now: UInt64) -> Bool {
             guard let originQueue = transfer.state.originQueue, transfer.state.isAdmitted else { return true }
-            originQueue.learn(false)
+            originQueue.leavesWire(transfer)
             if !originQueue.isOverfull { return true }
             takeBack(transfer, now)
             return false
@@ -102,14 +106,14 @@
             return []
         }
 
-        /// - Returns: those that have waited long enough.
+        /// - Returns: those that have waited long enough, and those whose turn it is because others went over HTTP/2.
         mutating func impatient(_ now: UInt64) -> [CurlTransfer] {
             guard !queued.isEmpty else { return [] }
             queued.removeAll { originQueue in
                 originQueue.isQueued = originQueue.hasQueue
                 return !originQueue.isQueued
             }
-            return queued.compactMap { $0.opener(now) }
+            return queued.flatMap { $0.due(now) }
         }
 
         private mutating func wait(in originQueue: CurlOriginQueue) {
@@ -129,6 +133,16 @@
         }
     }
 
+    /// How the request of a transfer goes that has a place.
+    enum CurlWay {
+        /// As one of those that an HTTP/2 connection carries.
+        case stream
+        /// On a connection that carries nothing else meanwhile.
+        case alone
+        /// Over a connection of which that is not known yet.
+        case unknown
+    }
+
     /// The transfers with one origin: those that have a place on its connections, and the queue of those that wait for one.
     final class CurlOriginQueue {
         let origin: HTTPURL.Origin
@@ -146,8 +160,10 @@
             var connections = 1
             /// Transfers that have a place.
             var count = 0
-            /// How many of those had a request that was about to be sent.
+            /// How many of those had a request that was about to be sent, and which way it went.
             var onTheWire = 0
+            var streams = 0
+            var alone = 0
             var queue: ArraySlice<CurlTransfer> = []
             /// Transfers in the queue that have not ended.
             var waiting = 0
@@ -172,7 +188,7 @@
         var isIdle: Bool { state.count == 0 && state.waiting == 0 }
         var hasQueue: Bool { !state.queue.isEmpty }
         /// Whether more have a place than there are places by what is known now.
-        var isOverfull: Bool { state.count > limit }
+        var isOverfull: Bool { occupied > limit }
 
         var moment: UInt64? {
             guard state.isMultiplexed == true, state.opener == nil, state.connections < most,
@@ -183,15 +199,25 @@
 
         private var limit: Int {
             switch state.isMultiplexed {
-            case false: most
+            // Those of HTTP/2 are connections as well, but whatever goes over them, another is never kept from going at all.
+            case false: max(1, most - min(state.streams, state.connections))
             case true: state.places * state.connections
             default: min(CurlAdmission.places, most)
             }
         }
 
+        /// How many of the transfers that have a place count towards the limit: not those that are known to go the other way.
+        private var occupied: Int {
+            switch state.isMultiplexed {
+            case false: state.count - state.streams
+            case true: state.count - state.alone
+            default: state.count
+            }
+        }
+
         /// Gives a transfer a place where there is one.
         func admit(_ transfer: CurlTransfer) -> Bool {
-            guard state.count < limit else { return false }
+            guard occupied < limit else { return false }
             state.count += 1
             transfer.state.isAdmitted = true
             return true
@@ -206,6 +232,7 @@
         }
 
         func takeBack(_ transfer: CurlTransfer, _ now: UInt64) {
+            leavesWire(transfer)
             state.count -= 1
             transfer.state.isAdmitted = false
             transfer.state.waitsSince = max(now, 1)
@@ -228,13 +255,37 @@
         func headCame(for transfer: CurlTransfer) {
             let isMultiplexed = transfer.state.head.version == .http2
             if state.isMultiplexed != isMultiplexed { learn(isMultiplexed) }
+            if transfer.state.isAdmitted { note(isMultiplexed ? .stream : .alone, of: transfer) }
             guard state.opener === transfer else { return }
             state.opener = nil
-            state.connections += 1
+            if isMultiplexed { state.connections += 1 }
         }
 
-        func sends() {
-            state.onTheWire += 1
+        /// The request of a transfer is about to be sent, for the first time or again.
+        func sends(_ transfer: CurlTransfer, _ way: CurlWay) {
+            note(way, of: transfer)
+        }
+
+        /// The request is not being sent any more, nor is its answer awaited.
+        func leavesWire(_ transfer: CurlTransfer) {
+            note(nil, of: transfer)
+        }
+
+        private func note(_ way: CurlWay?, of transfer: CurlTransfer) {
+            let before = transfer.state.way
+            guard way != before else { return }
+            transfer.state.way = way
+            if let before { count(before, -1) }
+            if let way { count(way, 1) }
+        }
+
+        private func count(_ way: CurlWay, _ change: Int) {
+            state.onTheWire += change
+            switch way {
+            case .stream: state.streams += change
+            case .alone: state.alone += change
+            case .unknown: break
+            }
         }
 
         /// Whether several requests are being sent over what may be one connection.
@@ -248,6 +299,7 @@
 
         func ended(_ transfer: CurlTransfer) {
             if state.opener === transfer { state.opener = nil }
+            leavesWire(transfer)
             guard transfer.state.isAdmitted else {
                 state.waiting -= 1
                 if state.queue.count > 2 * state.waiting + 16 { state.queue.removeAll { !$0.isUnderWay } }
@@ -255,21 +307,25 @@
             }
             transfer.state.isAdmitted = false
             state.count -= 1
-            if transfer.state.attempts > 0 { state.onTheWire -= 1 }
-            if state.connections > 1, state.count + state.places < limit { state.connections -= 1 }
+            let (shared, all) = (state.count - state.alone, state.places * state.connections)
+            if state.connections > 1, shared + state.places < all { state.connections -= 1 }
             if state.count == 0 { state.places = CurlAdmission.places }
         }
 
         func next() -> [CurlTransfer] {
             var admitted: [CurlTransfer] = []
-            while state.count < limit, let transfer = takeFirst() { admitted.append(transfer) }
+            while occupied < limit, let transfer = takeFirst() { admitted.append(transfer) }
             return admitted
         }
 
-        func opener(_ now: UInt64) -> CurlTransfer? {
-            guard let moment, moment <= now else { return nil }
-            state.opener = takeFirst()
-            return state.opener
+        /// Those that need not wait any more, although no transfer has ended or been answered. Where HTTP/1.1 holds them back,
+        /// others that were sent over HTTP/2 have given way. Where HTTP/2 does, the first that has waited long enough opens a
+        /// connection.
+        func due(_ now: UInt64) -> [CurlTransfer] {
+            if state.isMultiplexed == false { return next() }
+            guard let moment, moment <= now, let opener = takeFirst() else { return [] }
+            state.opener = opener
+            return [opener]
         }
 
         /// Passes over those that have ended meanwhile.

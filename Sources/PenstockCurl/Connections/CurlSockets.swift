@@ -8,8 +8,8 @@
         /// Whether another transfer has used it since. Written with each further request, by whoever drives the loop alone, so the
         /// check of exclusive access is left out.
         @exclusivity(unchecked) var isShared = false
-        /// Whether TLS has agreed on something else than HTTP/2, so that it carries one transfer at a time.
-        @exclusivity(unchecked) var isSerial = false
+        /// What it carries, as far as TLS has agreed on it: many transfers at a time over HTTP/2, and one over anything else.
+        @exclusivity(unchecked) var way = CurlWay.unknown
         /// The handle that was given to one that is serial last, until the handle leaves.
         @exclusivity(unchecked) var user: CurlHandle?
     }

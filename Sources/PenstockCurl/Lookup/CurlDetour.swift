@@ -285,8 +285,9 @@
                 (detour.asksForRoom, detour.full) = (false, nil)
                 transfer.state.pool?.takeBack(transfer)
             case .ownConnection:
-                detour.goesAlone = true
-                if transfer.state.pool?.mayGoAlone(transfer) ?? true { launchIfAwake(transfer) }
+                // One that waits may find an idle connection when its turn comes.
+                detour.goesAlone = mayGoAlone(transfer)
+                if detour.goesAlone { launchIfAwake(transfer) }
             case .descriptors:
                 // The more that is closed, the fewer tries it takes, but each connection is worth keeping.
                 if closeIdle() { launchIfAwake(transfer) } else { queueForDescriptors(transfer, detour) }

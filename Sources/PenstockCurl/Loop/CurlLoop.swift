@@ -178,6 +178,15 @@
             state.admitted += pool.learned(isHTTP2, from: transfer)
         }
 
+        /// A transfer has come upon a connection of HTTP/1.1 that another is under way on, which may be news for others too.
+        ///
+        /// - Returns: whether it may open one of its own now; otherwise it waits in its turn.
+        func mayGoAlone(_ transfer: CurlTransfer) -> Bool {
+            guard let pool = transfer.state.pool else { return true }
+            state.admitted += pool.learned(false, from: transfer)
+            return pool.mayGoAlone(transfer)
+        }
+
         /// A transfer leaves the admission of its pool, so that another may take its place.
         func leaveAdmission(_ pool: CurlPool, _ transfer: CurlTransfer) {
             if transfer.state.originQueue != nil { state.admitted += pool.leave(transfer) }

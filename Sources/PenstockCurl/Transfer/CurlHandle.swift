@@ -160,6 +160,9 @@
             beVerbose()
         }
 
+        /// Whether libcurl tells what it would print.
+        var isVerbose: Bool { state.isVerbose }
+
         /// Has libcurl tell what it would print of the transfer: its steps, and what it reads before it takes that apart.
         private func beVerbose() {
             guard !state.isVerbose else { return }
@@ -180,8 +183,9 @@
 
         /// A line of the head was told: between the status line and the first field line libcurl is listened to.
         func lineCame(_ transfer: CurlTransfer) {
-            guard CurlFault.danglingField.isPresent, !state.firstField.hasCome else { return }
-            state.firstField.note(transfer.state.head)
+            guard CurlFault.danglingField.isPresent else { return }
+            // It has been told of before, where libcurl was listened to.
+            if !state.firstField.hasCome { state.firstField.note(transfer.state.head) }
             if !state.firstField.hasCome { return beVerbose() }
             if !state.watchesText, !state.watchesSurplus, !boundsReading { beQuiet() }
         }

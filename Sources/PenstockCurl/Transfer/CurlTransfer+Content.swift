@@ -26,7 +26,8 @@
             _ easy: UnsafeMutableRawPointer, over connection: CurlConnectionUse?, _ now: UInt64
         ) -> Bool {
             guard state.attempts == 0 || permitResend(easy) && rewindForResend() else { return false }
-            if state.attempts == 0 { state.originQueue?.sends() } else { countResend(easy) }
+            if state.attempts > 0 { countResend(easy) }
+            state.originQueue?.sends(self, state.handle?.carriage.connection?.way ?? .unknown)
             state.attempts += 1
             state.isLeftOut = false
             state.isAmongOthers = state.isAmongOthers || state.originQueue?.carriesSeveral == true

@@ -36,6 +36,8 @@
             var originQueue: CurlOriginQueue?
             /// Whether it has a place among the transfers with its origin.
             var isAdmitted = false
+            /// Which way its request goes; `nil` while it has not been about to be sent.
+            var way: CurlWay?
             /// The moment since which it is held back, in nanoseconds; 0 for one that never was.
             var waitsSince: UInt64 = 0
             /// What kept it from connecting at once; `nil` where nothing did.

@@ -12,10 +12,10 @@
         /// - Parameter isNew: whether the connection was made for it.
         /// - Returns: `false` where another transfer is under way there, which its own would get mixed up with.
         func takeConnection(isNew: Bool) -> Bool {
+            if isNew, let isHTTP2 = agreesOnHTTP2 { carriage.connection?.way = isHTTP2 ? .stream : .alone }
             guard CurlFault.unaskedPipelining.isPresent else { return true }
             guard let connection = carriage.connection else { return isAlone }
-            if isNew { connection.isSerial = agreesOnHTTP2 == false }
-            guard connection.isSerial else { return true }
+            guard connection.way == .alone else { return true }
             if let user = connection.user, user !== self, user.session == session { return false }
             connection.user = self
             return true

@@ -144,7 +144,11 @@ import Testing
     @Test func `a time-out of one call keeps the connect time-out of its service`() async throws {
         let capture = Capture()
         let service = Service.shop { $0.options.timeouts = Timeouts(connect: .seconds(2)) }
-        let rig = Rig([service]) { $0.callInterceptors = [capture] }
+        let clock = TestClock()
+        let rig = Rig([service]) {
+            $0.callInterceptors = [capture]
+            $0.time = clock.timeSource
+        }
         _ = try await rig.client.send(GetProduct(id: "7"), options: .timeout(.seconds(5)))
         let timeouts = try #require(capture.contexts.first?.settings.timeouts)
         #expect(timeouts == Timeouts(connect: .seconds(2), total: .seconds(5)))

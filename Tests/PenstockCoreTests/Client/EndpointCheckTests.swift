@@ -40,66 +40,38 @@ import Testing
         var route: Route { .get("/p") }
     }
 
-    /// An argument that goes nowhere, and those that go somewhere else than into the path.
-    private struct Order: Endpoint, Encodable {
+    private struct Bare: Endpoint, Encodable {
         typealias Output = Product
         @PathArgument var id: Int
         let quantity: Int
-        var route: Route { .post("/orders") }
+        var route: Route { .post("/orders/(id)/items") }
     }
 
-    private struct Bare: Endpoint {
+    private struct SecondBare: Endpoint {
         typealias Output = Product
         @PathArgument var user: String
-        @PathArgument var post: String
+        @PathArgument var post: String?
         var route: Route { .get("/users/\(user)/posts/(post)") }
     }
 
-    private struct Shown: Endpoint {
+    private struct Argued: Endpoint {
         typealias Output = Product
         @PathArgument var id: String
-        var route: Route = .get("/orders")
-        var headers: HeaderEdits = [:]
-        var cacheTags: [String] = []
-        var service: ServiceID = .main
-        var options: CallOptions = .init()
-        var body: HTTPBody = .none
-        var validator: Validator<Product> = .none
-        var payloadValidator: Validator<Payload> = .none
-        var callInterceptors: [any Interceptor] = []
-        var attemptInterceptors: [any Interceptor] = []
-        var invalidates: [CacheSelection] = []
+        var route: Route
     }
 
-    private struct Chosen: Endpoint {
-        enum Kind: String { case tea, coffee }
-        typealias Output = Product
-        @PathArgument var kind: Kind
-        @PathArgument var isDraft: Bool?
-        var route: Route { isDraft == true ? .get("/drafts") : kind == .tea ? .get("/teas") : .get("/coffees") }
-    }
-
-    private struct Written: Endpoint, Encodable {
-        typealias Output = Product
-        @PathArgument var id: Int
-        var route: Route { .post("/orders") }
-        func encode(to encoder: any Encoder) throws { try ["number": id].encode(to: encoder) }
-    }
-
-    private struct Own: Endpoint {
-        typealias Output = Product
-        @PathArgument var id: Int
-        var route: Route { .post("/orders") }
-        var parameters: ParameterObject { ["number": id + 1] }
-    }
-
-    private struct Queued: OutboxEndpoint {
-        typealias Output = Void
-        @PathArgument var id: Int
-        var route: Route { .post("/orders") }
-        var lane: OutboxLane = "all"
-        var fold: OutboxFold?
-        private enum CodingKeys: CodingKey { case id }
+    /// An argument that is for something else than the path, where it cannot be found.
+    private struct Choosing: Endpoint, Encodable {
+        typealias Output = Int
+        @PathArgument var key: String
+        @PathArgument var method: HTTPMethod
+        @PathArgument var version: Int
+        @PathArgument var since: Date
+        let quantity: Int
+        var service: ServiceID { version > 2 ? .init("new") : .main }
+        var route: Route { Route(method, version > 1 ? "/orders" : "/old") }
+        var headers: HeaderEdits { ["X-Since": since.formatted(.iso8601)] }
+        var decoding: ResponseDecoding<Int> { .json(at: key) }
     }
 
     static let used = Used(
@@ -210,62 +182,41 @@ import Testing
         #expect(EndpointCheck.unsentProperty(of: Wrapping(inner: LogIn(account: "a", password: "b"))) == nil)
         #expect(EndpointCheck.unsentProperty(of: Headed(headers: ["X-A": "1"])) == nil)
     }
-    @Test func `an argument of a path that has none fails the first call of a debug build, with what to write`() async {
+
+    @Test func `a name in bare parentheses fails the first call of a debug build, with what to write`() async {
         let rig = Rig()
-        let error = await failure { try await rig.client.send(Order(id: 7, quantity: 2)) }
+        let error = await failure { try await rig.client.send(Bare(id: 7, quantity: 2)) }
         let reason =
-            #"Order has the path argument id, which is sent nowhere: write \(id) where it stands in the path of the route, or leave"#
-            + " @PathArgument out where it is a parameter"
+            #"the path of Bare has the name of its path argument id in place of the value: write \(id) there, or make the path"#
+            + " with RoutePath(literal:) where (id) itself is meant"
         #expect(error?.kind == .invalidConfiguration(reason: reason))
         #expect(rig.sent.isEmpty)
         let released = Rig { $0.checksEndpoints = false }
-        #expect(await failure { try await released.client.send(Order(id: 7, quantity: 2)) } == nil)
+        #expect(await failure { try await released.client.send(Bare(id: 7, quantity: 2)) } == nil)
     }
 
     @Test func `a name in bare parentheses was to be interpolated, whatever else was`() {
-        #expect(EndpointCheck.unusedArgument(of: Bare(user: "alice", post: "p")) == "post")
+        #expect(EndpointCheck.bareArgument(of: SecondBare(user: "alice", post: "p q")) == "post")
+        #expect(EndpointCheck.bareArgument(of: SecondBare(user: "alice", post: nil)) == nil)
     }
 
-    @Test func `an argument that a header, a tag, a service or a path shows is not missed`() {
-        let missed = Shown(id: "Seven")
-        #expect(EndpointCheck.unusedArgument(of: missed) == "id")
-        #expect(EndpointCheck.unusedArgument(of: Shown(id: "seven", headers: ["X-Id": "no. eight"])) == "id")
-        #expect(EndpointCheck.unusedArgument(of: Shown(id: "seven", cacheTags: ["order-8"])) == "id")
-        for shown in [
-            Shown(id: "seven", headers: ["X-Id": "no. SEVEN"]), Shown(id: "seven", cacheTags: ["order-seven"]),
-            Shown(id: "seven", service: "seven"), Shown(id: "seven", route: .get("/orders/\("7".lowercased())")),
-            Shown(id: "seven", route: Route(.get, RoutePath(literal: "/orders/7"))), Shown(id: ""),
-        ] { #expect(EndpointCheck.unusedArgument(of: shown) == nil) }
+    @Test func `a name in parentheses is text where the value is interpolated too, or the path is made at run time`() {
+        let id = "seven eight"
+        for route: Route in [
+            .get("/Users(id)/items/\(id)"), .get("/Users(\(id))"), .get("/Users(ident)"), .get("/orders"),
+            Route(.get, RoutePath(literal: "/Users(id)")),
+        ] { #expect(EndpointCheck.bareArgument(of: Argued(id: id, route: route)) == nil) }
+        #expect(EndpointCheck.bareArgument(of: Argued(id: id, route: .get("/Users(id)"))) == "id")
     }
 
-    @Test func `an argument may be in what cannot be looked into`() {
-        struct Passing: Interceptor {
-            func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-                try await next(request)
-            }
-        }
-        for open in [
-            Shown(id: "7", options: .timeout(.seconds(1))), Shown(id: "7", body: .bytes(Data())),
-            Shown(id: "7", validator: .rule("r") { _ in true }),
-            Shown(id: "7", payloadValidator: .rule("r") { _ in true }),
-            Shown(id: "7", callInterceptors: [Passing()]), Shown(id: "7", attemptInterceptors: [Passing()]),
-            Shown(id: "7", invalidates: [.tag("order-8")]),
-        ] { #expect(EndpointCheck.unusedArgument(of: open) == nil) }
-        #expect(EndpointCheck.unusedArgument(of: Own(id: 7)) == nil)
-        #expect(EndpointCheck.unusedArgument(of: Written(id: 7)) == nil)
-    }
-
-    @Test func `what only chooses a path is in none`() {
-        for isDraft in [true, false, nil] {
-            #expect(EndpointCheck.unusedArgument(of: Chosen(kind: .tea, isDraft: isDraft)) == nil)
-        }
-    }
-
-    @Test func `an argument may be in the lane or the fold of a durable write`() {
-        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7)) == "id")
-        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7, lane: "order/7")) == nil)
-        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7, fold: "order/7")) == nil)
-        #expect(EndpointCheck.unusedArgument(of: Queued(id: 7, fold: "order/8")) == "id")
+    @Test func `an argument may choose a path, a method, a service or a decoding, and be written in any form`()
+        async throws
+    {
+        let rig = Rig { $0.services.register("new") { Service("new", "https://new.example") } }
+        let choosing = Choosing(
+            key: "data.id", method: .post, version: 3, since: Date(timeIntervalSince1970: 0), quantity: 2)
+        #expect(try await rig.client.send(choosing) == 7)
+        #expect(rig.sent.map(\.url.host) == ["new.example"])
     }
 
     @Test func `an envelope of the endpoint's own whose codes for success cannot occur fails its first call`() async {

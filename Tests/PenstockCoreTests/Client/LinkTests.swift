@@ -35,7 +35,8 @@ import Testing
     @Test func `an endpoint goes to a link with its service's headers, interceptors, envelope and decoding`()
         async throws
     {
-        let rig = rig()
+        let clock = TestClock()
+        let rig = rig { $0.time = clock.timeSource }
         let url = try HTTPURL(Self.next)
         let products = try await rig.client.send(Products(page: 3), options: .at(url))
         #expect(products.map(\.id) == [7])

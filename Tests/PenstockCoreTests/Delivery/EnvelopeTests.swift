@@ -162,6 +162,37 @@ import Testing
         #expect(error?.kind == .malformedEnvelope(reason: "code is not an integer"))
     }
 
+    @Test
+    func `codes for expiry that are words say nothing of an envelope with numbers, which an endpoint may not use`() {
+        let words: Set<BusinessCode> = ["TOKEN_EXPIRED"]
+        #expect(Envelope().fault(ofExpiry: words) == nil)
+        #expect(Envelope(codeType: .lenientInteger).fault(ofExpiry: words) == nil)
+        #expect(Envelope().fault(ofExpiry: ["TOKEN_EXPIRED", "40101"]) != nil)
+        #expect(Envelope().fault(ofExpiry: []) == nil)
+    }
+
+    @Test func `an endpoint with an envelope of its own is not held against that of its service`() async throws {
+        struct Own: Endpoint {
+            typealias Output = Product
+            var envelope: EnvelopeChoice
+            var route: Route { .get("/x") }
+        }
+        let stub = StubTransport { _ in .json(#"{"code":"0","data":{"id":7,"name":"tea"},"id":8,"name":"tea"}"#) }
+        let expiry = BearerAuthenticator(expiry: ExpiryRule(codes: ["40101"]))
+        let service = Service(.main, "https://a.example", envelope: Envelope(success: ["0"]), authenticator: expiry)
+        let client = APIClient(.init(services: [service], build: .debug), transport: stub)
+        let own = Own(envelope: .custom(Envelope(success: ["0"], codeType: .string)))
+        #expect(try await client.send(own).id == 7)
+        #expect(try await client.send(Own(envelope: .none)).id == 8)
+        let error = await failure { try await client.send(Own(envelope: .ofService)) }
+        guard case .invalidConfiguration(let reason) = error?.kind else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.hasPrefix("the envelope of the service main reads its code as"))
+        #expect(stub.requests.count == 2)
+    }
+
     @Test func `a code that is a text prints in quotes among others and in errors, and as it is by itself`() {
         #expect("\(["0", 0] as [BusinessCode])" == #"["0", 0]"#)
         #expect("\(BusinessCode.string("0"))" == "0")

@@ -170,18 +170,22 @@ enum EndpointKeeping {
 }
 
 /// Looks, at the first use of each endpoint type, for what compiles and cannot be meant: a property that goes nowhere, since
-/// the endpoint is not `Encodable`, or is an argument of a path that has none; an envelope whose codes for success cannot occur.
+/// the endpoint is not `Encodable`; the name of an argument in the text of a path; an envelope whose codes for success cannot
+/// occur.
 enum EndpointCheck {
     private static let checked = Locked<Set<ObjectIdentifier>>([])
 
     /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` with what to write.
-    static func check<E: Endpoint>(_ endpoint: E) throws(APIError) {
+    static func check<E: Endpoint>(_ endpoint: E, of service: Service) throws(APIError) {
+        if case .ofService = endpoint.envelope, let reason = service.fault {
+            throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
+        }
         guard checked.withLock({ !$0.contains(ObjectIdentifier(E.self)) }) else { return }
         if let reason = fault(of: endpoint) {
             throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
         }
         // A value that is not there, or is empty, tells nothing of where its property goes: the next endpoint of the type may.
-        guard (candidates(of: endpoint) + arguments(of: endpoint)).allSatisfy({ !$0.text.isEmpty }) else { return }
+        guard (candidates(of: endpoint) + bareArguments(of: endpoint)).allSatisfy({ !$0.text.isEmpty }) else { return }
         _ = checked.withLock { $0.insert(ObjectIdentifier(E.self)) }
     }
 
@@ -194,10 +198,10 @@ enum EndpointCheck {
                 "\(E.self) has the property \(name), which is sent nowhere: let \(E.self) conform to Encodable, or write"
                 + " @PathArgument var \(name) where the route or anything else is made of it"
         }
-        guard let name = unusedArgument(of: endpoint) else { return nil }
+        guard let name = bareArgument(of: endpoint) else { return nil }
         return
-            "\(E.self) has the path argument \(name), which is sent nowhere: write \\(\(name)) where it stands in the path of"
-            + " the route, or leave @PathArgument out where it is a parameter"
+            "the path of \(E.self) has the name of its path argument \(name) in place of the value: write \\(\(name)) there, or"
+            + " make the path with RoutePath(literal:) where (\(name)) itself is meant"
     }
 
     /// The name of a property that could be a parameter and is nowhere to be found in what is sent. In the path that is what was
@@ -216,54 +220,28 @@ enum EndpointCheck {
         }?.name
     }
 
-    /// The name of an argument of the path that is nowhere to be found, where nothing at all was interpolated into the path: what was may
-    /// be made of any property. What only chooses, a `Bool` or an enumeration, is no part of what is chosen. A name in bare parentheses
-    /// was to be interpolated in any case.
-    static func unusedArgument<E: Endpoint>(of endpoint: E) -> String? {
-        let (path, arguments) = (endpoint.route.path, arguments(of: endpoint))
-        if let bare = arguments.first(where: { path.template.contains("(\($0.name))") }) { return bare.name }
-        guard path.arguments.isEmpty, !mayUseItElsewhere(endpoint) else { return nil }
-        let texts = otherTexts(of: endpoint).map { $0.lowercased() }
+    /// The name of an argument that the text of the path has in bare parentheses, as where `\` was forgotten, and that was
+    /// interpolated nowhere. What else an argument is for cannot be seen: it may choose the path, the service or the decoding,
+    /// or be written in any form.
+    static func bareArgument<E: Endpoint>(of endpoint: E) -> String? {
+        let (path, arguments) = (endpoint.route.path, bareArguments(of: endpoint))
         return arguments.first { argument in
-            let text = argument.text.lowercased()
-            return !text.isEmpty && !texts.contains { $0.contains(text) }
+            let (text, escaped) = (argument.text, PercentEncoding.escaped(argument.text))
+            return !text.isEmpty && !path.arguments.contains { $0.contains(text) || $0.contains(escaped) }
         }?.name
     }
 
-    /// Whether there is something that is made of properties and cannot be looked into.
-    private static func mayUseItElsewhere<E: Endpoint>(_ endpoint: E) -> Bool {
-        let isOwn = E.Parameters.self != NoParameters.self && E.Parameters.self != E.self
-        return isOwn || !endpoint.body.isNone || !endpoint.options.isEmpty || !endpoint.validator.isNone
-            || !endpoint.payloadValidator.isNone || !endpoint.callInterceptors.isEmpty
-            || !endpoint.attemptInterceptors.isEmpty || !endpoint.invalidates.isEmpty
-    }
-
-    /// What an endpoint is made into besides its path.
-    private static func otherTexts<E: Endpoint>(of endpoint: E) -> [String] {
-        var fields = HTTPFields()
-        endpoint.headers.apply(to: &fields)
-        var texts = fields.map(\.value) + endpoint.cacheTags + [endpoint.service.name]
-        if let write = endpoint as? any OutboxEndpoint { texts += [write.lane.name, write.fold?.name ?? ""] }
-        // An endpoint may encode itself by hand.
-        if E.Parameters.self == E.self, let parameters = try? JSONEncoder().encode(endpoint.parameters) {
-            texts.append(String(decoding: parameters, as: UTF8.self))
-        }
-        return texts
-    }
-
-    private static func arguments(of endpoint: some Endpoint) -> [(name: String, text: String)] {
-        Mirror(reflecting: endpoint).children.compactMap { property in
+    /// The arguments whose names stand in the path; none where that was made at run time, and whoever made it knows what it is
+    /// to hold.
+    private static func bareArguments(of endpoint: some Endpoint) -> [(name: String, text: String)] {
+        let path = endpoint.route.path
+        guard !path.isMadeAtRunTime, path.template.utf8.contains(UInt8(ascii: "(")) else { return [] }
+        return Mirror(reflecting: endpoint).children.compactMap { property in
             guard let name = property.label?.dropFirst(), let argument = property.value as? any AnyPathArgument,
-                !isChoice(argument.anyValue)
+                path.template.contains("(\(name))")
             else { return nil }
             return (String(name), text(of: argument.anyValue))
         }
-    }
-
-    private static func isChoice(_ value: Any) -> Bool {
-        let mirror = Mirror(reflecting: value)
-        if mirror.displayStyle == .optional { return mirror.children.first.map { isChoice($0.value) } ?? false }
-        return value is Bool || mirror.displayStyle == .enum
     }
 
     /// The properties that could be parameters, with the texts of their values; none where the endpoint sends any parameters.

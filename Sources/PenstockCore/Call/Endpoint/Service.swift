@@ -176,7 +176,8 @@ public struct Service: Sendable {
         self.errorMapper = errorMapper
     }
 
-    /// Why none of its replies can be what they were meant to be; `nil` where that cannot be seen.
+    /// Why no reply in its envelope can be what it was meant to be; `nil` where that cannot be seen. An endpoint may have an
+    /// envelope of its own.
     var fault: String? {
         guard let envelope else { return nil }
         let fault = envelope.fault ?? authenticator.flatMap { envelope.fault(ofExpiry: $0.expiry.codes) }
