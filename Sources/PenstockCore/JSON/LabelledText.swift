@@ -30,6 +30,8 @@ struct LabelledText {
     private let depth: Int
     private var rest: Substring.UTF8View
     private var levels: [LabelScope<Place>] = []
+    /// How many lists and objects are open that are not told apart.
+    private var skipped = 0
     /// Whether the next text is the name of a member.
     private var isName = false
     /// How many backslashes the last quote had before it.
@@ -72,12 +74,18 @@ struct LabelledText {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             let bracket = rest.prefix(1)
             let isObject = byte == UInt8(ascii: "{")
-            guard levels.count < Self.deepestLevel else { return }
+            guard levels.count < Self.deepestLevel else {
+                // What stands deeper is taken for a part of the last one.
+                skipped += 1
+                isName = isObject && levels.last?.isObject ?? false
+                return
+            }
             let inner = LabelScope<Place>(isObject: isObject, in: levels.last)
             note(Place(kind: .brackets(backslashes), start: bracket.startIndex, end: bracket.endIndex))
             levels.append(inner)
             isName = isObject
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): end()
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            if skipped > 0 { skipped -= 1 } else { end() }
         case UInt8(ascii: ","): isName = levels.last?.isObject ?? false
         default: break
         }
