@@ -285,6 +285,23 @@ import Testing
         (#"{"code":"E7","key":"a"}"#, #"{"code":"E7","key":"a"}"#),
     ]
 
+    @Test(
+        "A value in single quotes, as other languages print what was JSON, is labelled as one in JSON is",
+        arguments: [
+            (#"{'name': 'password', 'value': 'hunter2'}"#, #"{'name': 'password', 'value': '‹redacted›'}"#),
+            (#"[('pin', 'a'), ['pin', 'it\'s']]"#, #"[('pin', 'a'), ['pin', '‹redacted›']]"#),
+            (
+                #"{'value': ['a', {'b': 'c'}], 'key': 'pin'}"#,
+                #"{'value': ['‹redacted›', {'b': '‹redacted›'}], 'key': 'pin'}"#
+            ),
+            (#"['tis {"name":"pin","value":"a"}]"#, #"['tis {"name":"pin","value":"‹redacted›"}]"#),
+            (#"{"name":"pin","it's":1,"value":"a'"}"#, #"{"name":"pin","it's":1,"value":"‹redacted›"}"#),
+            (#"{'name': 'title', 'value': 'a'}"#, #"{'name': 'title', 'value': 'a'}"#),
+        ])
+    func singleQuotes(text: String, expected: String) {
+        #expect(Redaction.text(text) == expected && Redaction.text(expected) == expected)
+    }
+
     @Test("A value in JSON is secret where what stands beside it names it so", arguments: documents)
     func labels(_ content: String, _ expected: String) {
         #expect(shown(content, "application/json") == expected)
