@@ -1,7 +1,8 @@
 import Foundation
 
-/// JSON in a text, whole or cut off, without the values that are secret because of what stands beside them, as ``LabelScope`` says. Texts
-/// in it that are JSON themselves are read as well, and so is what has its texts in single quotes, as other languages print it. The members whose own names say that they are secret are left to ``RedactedText``.
+/// JSON in a text, whole or cut off, without the values that are secret because of what stands beside them, as ``LabelScope``
+/// says. Texts in it that are JSON themselves are read as well, and so is what has its texts in single quotes, as other languages
+/// print it. The members whose own names say that they are secret are left to ``RedactedText``.
 ///
 /// It is read sign by sign and builds no tree, so that what is broken is read too, in a time that grows with its length alone.
 struct LabelledText {
