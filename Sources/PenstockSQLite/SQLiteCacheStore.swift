@@ -11,8 +11,9 @@ import PenstockCore
 /// - A cache that is damaged, or that a later version wrote, is set aside and a new one is begun. A file that is neither a
 ///   cache nor empty is left as it is. Such a file, and one that is locked, write-protected or unreadable, is a miss.
 ///   ``SQLiteCacheConfiguration/onEvent`` tells, and ``open()`` says it in advance.
-/// - Where the disk is full, what was used least recently makes room for what comes, a little of it for each; what finds no room
-///   then is not stored.
+/// - Where the disk is full, or nearly so, what was used least recently makes room for what comes, a little of it for each; what
+///   finds no room then is not stored. Where there is no room even to remove something, and that for longer than
+///   ``SQLiteCacheConfiguration/retryInterval``, all that is stored goes.
 /// - Several processes may share the file.
 /// - Only their owner may read the files.
 /// - After a user's responses are removed, no byte of them is left in the file, its free pages, or its log. Where there is

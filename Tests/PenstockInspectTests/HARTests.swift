@@ -304,6 +304,15 @@ import Testing
         #expect(read.problems.isEmpty)
     }
 
+    @Test("An archive without such texts is not written anew, also where it ends in the middle of an escape")
+    func nothingToMend() {
+        for text in ["", "a", #"\"#, #"\\"#, #"\ud83d\ude00"#, #"\n\u0041\ud8"#, #"{"a": "\\ud83d"}"#] {
+            #expect(HARText.mended(Data(text.utf8)) == nil, "\(text)")
+        }
+        #expect(HARText.mended(Data(#"\ud83d\"#.utf8)) == Data(#"\ufffd\"#.utf8))
+        #expect(HARText.mended(Data(#"\ud83d\ud83d"#.utf8)) == Data(#"\ufffd\ufffd"#.utf8))
+    }
+
     @Test("A size with a fraction is a size, and what is none is nobody's")
     func sizes() throws {
         for (json, size) in [("5.5", 6), ("-1.0", -1), ("1e300", nil), ("null", nil), ("7", 7)] as [(String, Int?)] {

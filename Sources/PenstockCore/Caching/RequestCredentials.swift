@@ -102,10 +102,8 @@ struct RequestCredentials: Sendable {
     static func mayHaveBeenAdded(to asked: HTTPFields, in sent: HTTPFields) -> Bool {
         guard !sent.isWritten(as: asked) else { return false }
         return sent.contains { field in
-            switch meaning(of: field.name) {
-            case .harmless, .secret: return false
-            case .passing, .unknown: break
-            }
+            // The others are seen for what they are, and stand among the credentials where they name somebody.
+            guard case .unknown = meaning(of: field.name) else { return false }
             return sent.values(of: field.name).map(ExactText.init) != asked.values(of: field.name).map(ExactText.init)
         }
     }

@@ -57,11 +57,14 @@ extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
 extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Its name and what it is about, without the secrets in that: the server, or the app, has written some of it.
     public var description: String {
-        // Each part by itself: what is wrong with a field is no value of it.
-        if case .invalidParameter(let field, let reason) = self {
-            return "\(entry.name) \(PrintableText.redacted(field)): \(Redaction.text(PrintableText.redactable(reason)))"
+        // Each part by itself: what is said of something is no value of it.
+        switch self {
+        case .invalidParameter(let field, let reason):
+            "\(entry.name) \(PrintableText.redacted(field)): \(Redaction.text(PrintableText.redactable(reason)))"
+        case .business(let code, let message):
+            "\(entry.name) \(PrintableText.redacted(code.debugDescription)): \(PrintableText.redacted(message))"
+        default: Redaction.text(PrintableText.redactable(text))
         }
-        return Redaction.text(PrintableText.redactable(text))
     }
 
     public var debugDescription: String { description }
@@ -84,8 +87,7 @@ extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, 
         case .transport(let fault): "\(name): \(fault.rawValue)"
         case .limitExceeded(let limit): "\(name): \(limit)"
         case .httpStatus(let status): "\(name) \(status)"
-        case .business(let code, let message):
-            "\(name) \(PrintableText.redacted("\(code.debugDescription): \(message)"))"
+        case .business(let code, let message): "\(name) \(code.debugDescription): \(message)"
         case .validation(let rule): "\(name): \(rule)"
         case .decoding(let path, let reason): "\(name) at \(path.isEmpty ? "the root" : path): \(reason)"
         case .storage(let fault): "\(name): \(fault.rawValue)"

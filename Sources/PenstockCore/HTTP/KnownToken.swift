@@ -7,7 +7,8 @@ enum KnownToken {
         let beginning: [UInt8]
         /// How many bytes follow at least.
         let count: Int
-        /// Whether these are letters and digits alone, and not `-` and `_`, which words have between them.
+        /// Whether these are letters and digits alone, and not `-` and `_`, which words have between them. Where they may be
+        /// those, there is a digit or a capital among them, which words seldom have.
         let isPlain: Bool
     }
 
@@ -18,7 +19,7 @@ enum KnownToken {
         ]
         let long = [
             "github_pat_", "glpat-", "sk-proj-", "sk-ant-", "shpat_", "shpca_", "shppa_", "shpss_", "ya29.", "SG.",
-            "dckr_pat_", "pypi-",
+            "dckr_pat_", "pypi-AgE",
         ]
         let plain = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "sk_", "rk_", "sk-"]
         let longPlain = ["npm_", "hf_", "EAA"]
@@ -50,9 +51,13 @@ enum KnownToken {
         guard let first = text.first, let kinds = kinds[first] else { return false }
         return kinds.contains { kind in
             guard text.starts(with: kind.beginning) else { return false }
-            let rest = text.dropFirst(kind.beginning.count).prefix(kind.count)
-            return rest.count == kind.count && rest.allSatisfy { isOfToken($0, kind.isPlain) }
+            let rest = text.dropFirst(kind.beginning.count).prefix(longest).prefix { isOfToken($0, kind.isPlain) }
+            return rest.count >= kind.count && (kind.isPlain || !rest.allSatisfy(isOfWords))
         }
+    }
+
+    private static func isOfWords(_ byte: UInt8) -> Bool {
+        SecretName.isSmall(byte) || !SecretName.isAlphanumeric(byte)
     }
 
     private static func isOfToken(_ byte: UInt8, _ isPlain: Bool) -> Bool {

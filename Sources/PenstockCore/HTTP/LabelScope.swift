@@ -11,7 +11,7 @@ struct LabelScope<Place> {
     private let isWay: Bool
     /// The name of the member that is read, in small letters without its signs.
     private var name = ""
-    /// Whether it says that what it labels is secret, and whether it does so by a name.
+    /// Whether it says that what it labels is secret, and whether it does so by a name that has contents too.
     private var (isSecret, isNamed) = (false, false)
     /// Whether it is a request for tokens (RFC 6749 §4), whose members are parameters.
     private var isGrant = false
@@ -65,7 +65,10 @@ struct LabelScope<Place> {
         }
         if name == "granttype" { isGrant = true }
         if LabelNames.tokens.contains(name), LabelNames.mayBeToken(text) { tokens.append(place) }
-        if LabelNames.isLabel(text, of: name) { (isSecret, isNamed) = (true, true) }
+        if LabelNames.isLabel(text, of: name) {
+            isSecret = true
+            if LabelNames.labelsContent(text, of: name) { isNamed = true }
+        }
         if LabelNames.ways.contains(name), LabelNames.leadsToSecret(text) { isSecret = true }
     }
 
@@ -174,6 +177,13 @@ enum LabelNames {
         if labels.contains(name) { return isLabel(text) }
         if name == "type" { return text.utf8.count == 8 && text.lowercased() == "password" }
         return weakLabels.contains(name) && isLabel(text) && !text.utf8.contains(where: SecretName.isDigit)
+    }
+
+    /// Whether the text of a member, which is a label, labels the content beside it too: what has a dot is the name of a file or
+    /// the key of a text, and what is often no name is one where there is nothing else in it.
+    static func labelsContent(_ text: String, of name: String) -> Bool {
+        guard !text.utf8.contains(UInt8(ascii: ".")) else { return false }
+        return !weakLabels.contains(name) || SecretName.isWhole(text)
     }
 
     /// Whether a text leads to a member with the name of a secret: a JSON Pointer (RFC 6901), as in JSON Patch (RFC 6902), or names with

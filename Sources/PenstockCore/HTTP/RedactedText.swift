@@ -257,7 +257,7 @@ struct RedactedText {
                 return appendMark()
             }
         }
-        let isSecret = byShape && !isReference ? Redaction.looksSecret(part) : SecretShape.beginsToken(part)
+        let isSecret = byShape && !isReference ? Redaction.looksSecret(part) : SecretShape.holdsKnownToken(part)
         if isSecret || hides(part, isReference: isReference) {
             appendMark()
         } else {
@@ -268,7 +268,7 @@ struct RedactedText {
     /// Whether the value of a part is secret, whatever its name.
     private func isSecretPart(_ value: Substring) -> Bool {
         if Self.isMark(value) || byShape && Redaction.looksSecret(value) || hides(value) { return true }
-        if byShape ? SecretShape.hasScheme(Self.withSpaces(value)) : SecretShape.beginsToken(value) { return true }
+        if byShape ? SecretShape.hasScheme(Self.withSpaces(value)) : SecretShape.holdsKnownToken(value) { return true }
         guard depth < Self.deepest, value.utf8.contains(UInt8(ascii: "=")) else { return false }
         let text = String(value)
         return !Self.make(of: text, byShape: byShape, depth: depth + 1).isWritten(as: text)

@@ -133,6 +133,23 @@ enum SecretName {
         return split.contains { words.contains($0) } || saysCode(split)
     }
 
+    /// What may stand beside the name of a secret, and says only whose it is or what it is for.
+    private static let relations: Set<[UInt8]> = Set(
+        ["access", "refresh", "api", "client", "user", "x", "id", "auth", "my", "app", "db"].map { Array($0.utf8) })
+
+    /// Whether a name, which says that it is a secret's, is nothing more: `password` and `access_token`, but not `session-notes`.
+    static func isWhole(_ name: String) -> Bool {
+        let words = split(Array(name.utf8)).filter { !$0.isEmpty }
+        let essence = words.filter { !relations.contains($0) }
+        let compact = Array(words.joined())
+        return essence.isEmpty || essence.count == 1 && self.words.contains(essence[0]) || names.contains(compact)
+            || [compact, Array(essence.joined())].contains(where: isPart)
+    }
+
+    private static func isPart(_ name: [UInt8]) -> Bool {
+        parts.contains(name) || saysAuthentication(name[...]) && name.starts(with: "auth".utf8)
+    }
+
     /// Whether a code is named that lets somebody in: in a word of its own behind what it is for, or in one word with that.
     private static func saysCode(_ words: [[UInt8]]) -> Bool {
         words.indices.contains { index in
@@ -197,11 +214,11 @@ enum SecretShape {
             || bytes.split(whereSeparator: { !isPartOfToken($0) }).contains { isToken(Array($0)) }
     }
 
-    /// Whether it begins as a token does that is known by its beginning, and not by its randomness: so that the segment of a path may
-    /// be long and random, and is none.
-    static func beginsToken(_ text: some StringProtocol) -> Bool {
+    /// Whether it holds a token that is known by its beginning, and not by its randomness: so that the segment of a path may be
+    /// long and random, and is none.
+    static func holdsKnownToken(_ text: some StringProtocol) -> Bool {
         guard mayBeToken(text) else { return false }
-        return text.utf8.starts(with: "eyJ".utf8) || KnownToken.begins(Array(text.utf8.prefix(KnownToken.longest))[...])
+        return text.utf8.starts(with: "eyJ".utf8) || KnownToken.stands(in: Array(text.utf8))
     }
 
     /// Whether a text holds a UUID, which often names a user.

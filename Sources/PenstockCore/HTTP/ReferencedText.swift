@@ -4,10 +4,12 @@
 /// without it; everything else stays as it was.
 enum ReferencedText {
     private static let names: [(name: [UInt8], byte: UInt8)] = [
-        ("quot", "\""), ("lt", "<"), ("gt", ">"), ("amp", "&"), ("apos", "'"),
+        ("quot", "\""), ("lt", "<"), ("gt", ">"), ("amp", "&"), ("apos", "'"), ("QUOT", "\""), ("LT", "<"), ("GT", ">"),
+        ("AMP", "&"), ("colon", ":"), ("equals", "="), ("comma", ","), ("semi", ";"), ("commat", "@"), ("lcub", "{"),
+        ("rcub", "}"), ("lsqb", "["), ("rsqb", "]"),
     ].map { (Array($0.0.utf8), UInt8(ascii: $0.1)) }
-    /// Of a reference, with the signs around it.
-    private static let longest = 10
+    /// Of a reference, with the signs around it. A number may have any zeros before it; nobody writes so many.
+    private static let longest = 32
 
     /// - Parameter redacted: what a text without references may show.
     /// - Returns: `nil` where nothing of it changes.

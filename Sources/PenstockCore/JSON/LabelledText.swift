@@ -1,7 +1,8 @@
 import Foundation
 
-/// JSON in a text, whole or cut off, without the values that are secret because of what stands beside them, as ``LabelScope`` says. Texts
-/// in it that are JSON themselves are read as well. The members whose own names say that they are secret are left to ``RedactedText``.
+/// JSON in a text, whole or cut off, without the values that are secret because of what stands beside them, as ``LabelScope``
+/// says. Texts in it that are JSON themselves are read as well, and so is what has its texts in single quotes, as other languages
+/// print it. The members whose own names say that they are secret are left to ``RedactedText``.
 ///
 /// It is read sign by sign and builds no tree, so that what is broken is read too, in a time that grows with its length alone.
 struct LabelledText {
@@ -30,17 +31,21 @@ struct LabelledText {
     private let depth: Int
     private var rest: Substring.UTF8View
     private var levels: [LabelScope<Place>] = []
+    /// How many lists and objects are open that are not told apart.
+    private var skipped = 0
     /// Whether the next text is the name of a member.
     private var isName = false
     /// How many backslashes the last quote had before it.
     private var backslashes = 0
+    /// The last sign since a text or a word.
+    private var lastSign: UInt8 = 0
     private var secrets: [Place] = []
     /// Texts of JSON, with what of them may be shown.
     private var texts: [(place: Place, shown: [UInt8])] = []
 
     /// - Returns: `nil` where nothing of it changes.
     static func make(of text: String, depth: Int = 0) -> String? {
-        guard text.utf8.contains(UInt8(ascii: "\"")), text.utf8.contains(where: isOpening) else { return nil }
+        guard text.utf8.contains(where: isQuote), text.utf8.contains(where: isOpening) else { return nil }
         var labelled = LabelledText(text.utf8[...], depth)
         labelled.read()
         return labelled.replaced()
@@ -50,6 +55,7 @@ struct LabelledText {
         (self.text, rest, self.depth) = (text, text, depth)
     }
 
+    private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == SingleQuotes.quote }
     private static func isOpening(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }
 
     private mutating func read() {
@@ -57,10 +63,16 @@ struct LabelledText {
             if levels.isEmpty { rest = rest.drop { !Self.isOpening($0) } }
             guard let byte = rest.first else { break }
             switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): readText()
-            case _ where LabelledValues.isOfWord(byte): readWord()
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                readText()
+                lastSign = 0
+            case _ where LabelledValues.isOfWord(byte):
+                readWord()
+                lastSign = 0
+            case SingleQuotes.quote where readSingleQuoted(): lastSign = 0
             default:
                 readSign(byte)
+                if byte > 0x20 { lastSign = byte }
                 rest = rest.dropFirst()
             }
         }
@@ -72,12 +84,18 @@ struct LabelledText {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             let bracket = rest.prefix(1)
             let isObject = byte == UInt8(ascii: "{")
-            guard levels.count < Self.deepestLevel else { return }
+            guard levels.count < Self.deepestLevel else {
+                // What stands deeper is taken for a part of the last one.
+                skipped += 1
+                isName = isObject && levels.last?.isObject ?? false
+                return
+            }
             let inner = LabelScope<Place>(isObject: isObject, in: levels.last)
             note(Place(kind: .brackets(backslashes), start: bracket.startIndex, end: bracket.endIndex))
             levels.append(inner)
             isName = isObject
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): end()
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            if skipped > 0 { skipped -= 1 } else { end() }
         case UInt8(ascii: ","): isName = levels.last?.isObject ?? false
         default: break
         }
@@ -100,6 +118,18 @@ struct LabelledText {
         if let outer = levels.indices.last { levels[outer].take(level) }
     }
 
+    /// Reads a text in single quotes.
+    ///
+    /// - Returns: `false` where it is none, but an apostrophe.
+    private mutating func readSingleQuoted() -> Bool {
+        guard SingleQuotes.mayOpen(behind: lastSign), let content = SingleQuotes.content(rest.dropFirst()) else {
+            return false
+        }
+        rest = rest[content.endIndex...].dropFirst()
+        take(content, isEscaped: false)
+        return true
+    }
+
     /// Reads a text, which has as many backslashes before its quotes as it is escaped.
     private mutating func readText() {
         let count = rest.prefix { $0 == UInt8(ascii: "\\") }.count
@@ -111,7 +141,7 @@ struct LabelledText {
         take(content)
     }
 
-    private mutating func take(_ content: Substring.UTF8View) {
+    private mutating func take(_ content: Substring.UTF8View, isEscaped: Bool = true) {
         guard let last = levels.indices.last else { return }
         let isLong = content.count > SecretName.longest
         let text = isLong ? String(decoding: content, as: UTF8.self) : JSONMember.unescaped(content)
@@ -122,7 +152,7 @@ struct LabelledText {
         }
         let place = Place(kind: .text, start: content.startIndex, end: content.endIndex)
         levels[last].take(text, at: place)
-        guard backslashes == 0, depth < Self.deepest, content.contains(UInt8(ascii: "\\")),
+        guard isEscaped, backslashes == 0, depth < Self.deepest, content.contains(UInt8(ascii: "\\")),
             let shown = Self.make(of: Self.unescaped(content), depth: depth + 1)
         else { return }
         texts.append((place, Array(RedactedJSON.encoded(shown).dropFirst().dropLast())))
@@ -172,7 +202,17 @@ struct LabelledText {
 
     private func hide(_ inner: Substring.UTF8View, _ output: inout [UInt8]) {
         var rest = inner
+        var lastSign: UInt8 = 0
         while let byte = rest.first {
+            if byte == SingleQuotes.quote, SingleQuotes.mayOpen(behind: lastSign),
+                let content = SingleQuotes.content(rest.dropFirst())
+            {
+                rest = rest[content.endIndex...].dropFirst()
+                let isName = rest.drop { $0 <= 0x20 }.first == UInt8(ascii: ":")
+                output += [byte] + (isName ? Array(content) : Array(Redaction.mark.utf8)) + [byte]
+                continue
+            }
+            if byte > 0x20 { lastSign = byte }
             let backslashes = rest.prefix { $0 == UInt8(ascii: "\\") }.count
             if rest.dropFirst(backslashes).first == UInt8(ascii: "\"") {
                 let opening = rest.prefix(backslashes + 1)
@@ -197,5 +237,36 @@ struct LabelledText {
     /// A number, or a word that is none, as it may be shown.
     private static func hidden(_ word: Substring.UTF8View) -> [UInt8] {
         word.contains(where: SecretName.isDigit) ? [UInt8(ascii: "0")] : Array(word)
+    }
+}
+
+/// Texts in single quotes, which stand in what is printed as JSON is.
+private enum SingleQuotes {
+    static let quote = UInt8(ascii: "'")
+
+    /// Whether a text may begin behind a sign: an apostrophe has a letter before it.
+    static func mayOpen(behind sign: UInt8) -> Bool {
+        "{[(,:".utf8.contains(sign)
+    }
+
+    /// What stands before the quote that closes it, behind which a value ends; `nil` where there is none in the line.
+    ///
+    /// - Parameter text: from behind the quote that opens it on.
+    static func content(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        var isEscaped = false
+        for index in text.indices {
+            let byte = text[index]
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if FieldLine.isLineEnd(byte) {
+                return nil
+            } else if byte == quote {
+                let next = text[index...].dropFirst().drop { $0 == 0x20 }.first
+                return next.map { ",:]})".utf8.contains($0) || $0 <= 0x20 } ?? true ? text[..<index] : nil
+            }
+        }
+        return nil
     }
 }

@@ -274,13 +274,15 @@ extension APIError {
     }
 
     /// The same where the requests may differ, as those may that wait for one load of the cache: it is what came of the exchange
-    /// itself. What the request did wrong, and what the app's own code or the credential said about it, is its call's own.
+    /// itself, or of the credential, which is the same for all of them: who has cancelled a login is not asked again for each. What the
+    /// request did wrong, and what the app's own code said about it, is its call's own.
     var isOfTheExchange: Bool {
         switch kind {
         case .timeout(.total), .transport(.requestBody): false
         case .unreachable, .timeout, .tls, .transport, .limitExceeded, .unavailable, .httpStatus:
             Self.stagesOfTheExchange.contains(stage)
         case .decryption: stage == .seal
+        case .authentication: stage == .authenticate
         default: false
         }
     }
@@ -290,9 +292,10 @@ extension APIError {
 }
 
 /// How many exchanges a call waits for in turn, each of which failed by what is its leader's own, before it sends by itself. One new
-/// leader for all who wait, and not an exchange for each; yet none waits for everybody else's mistakes.
+/// leader for all who wait, and not an exchange for each; yet none waits for everybody else's mistakes, which may be slow ones: where two have
+/// failed of their own, all of them may.
 enum SharedLeaders {
-    static let most = 4
+    static let most = 2
 }
 
 /// The exchanges under way that calls may share.

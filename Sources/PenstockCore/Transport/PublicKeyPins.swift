@@ -70,10 +70,10 @@ extension PinError: CustomStringConvertible, CustomDebugStringConvertible, Custo
         switch self {
         case .malformedPin(let text): "\(PrintableText.redacted(text)) is no pin: sha256/ and the digest in base64"
         case .malformedHost(let text):
-            "\(PrintableText.redacted(text)) is no host: a name or an address, without scheme, port or wildcard"
+            "\(PrintableText.redactedHost(text)) is no host: a name or an address, without scheme, port or wildcard"
         case .noBackup(let host):
-            "the pins of \(PrintableText.redacted(host)) lack a second one, of a key that is kept in reserve"
-        case .hostPinnedTwice(let host): "\(PrintableText.redacted(host)) has two sets of pins"
+            "the pins of \(PrintableText.redactedHost(host)) lack a second one, of a key that is kept in reserve"
+        case .hostPinnedTwice(let host): "\(PrintableText.redactedHost(host)) has two sets of pins"
         }
     }
 

@@ -111,21 +111,23 @@ enum HARText {
     /// - Returns: `nil` where nothing is to be mended.
     static func mended(_ data: Data) -> Data? {
         let text = Data(String(decoding: data, as: UTF8.self).utf8)
-        let mended = withoutLoneSurrogates(text)
-        return mended == data ? nil : mended
+        return withoutLoneSurrogates(text) ?? (text == data ? nil : text)
     }
 
-    /// JSON in which half of a pair of surrogates (RFC 8259 §8.2) is U+FFFD.
-    private static func withoutLoneSurrogates(_ json: Data) -> Data {
+    /// JSON in which half of a pair of surrogates (RFC 8259 §8.2) is U+FFFD; `nil` where there is none.
+    private static func withoutLoneSurrogates(_ json: Data) -> Data? {
         let bytes = [UInt8](json)
-        var result = Data(capacity: bytes.count)
-        var index = 0
-        while index < bytes.count {
-            let (length, isLone) = step(bytes, at: index)
-            result += isLone ? Data(#"\ufffd"#.utf8) : Data(bytes[index..<(index + length)])
-            index += length
+        var result: [UInt8] = []
+        var (copied, index) = (0, 0)
+        while let escape = bytes[index...].firstIndex(of: UInt8(ascii: "\\")) {
+            let (length, isLone) = step(bytes, at: escape)
+            index = min(escape + length, bytes.count)
+            guard isLone else { continue }
+            result += bytes[copied..<escape]
+            result += #"\ufffd"#.utf8
+            copied = index
         }
-        return result
+        return copied == 0 ? nil : Data(result + bytes[copied...])
     }
 
     /// How many bytes belong together from here on, and whether they are half of a pair.

@@ -87,6 +87,11 @@ extension CacheDatabase {
         return try fileBytes &- (connection.number("PRAGMA freelist_count") ?? 0) &* size
     }
 
+    /// The bytes of all pages that hold nothing, and are written before the file grows.
+    func freeBytes() throws(SQLiteError) -> Int64 {
+        try (connection.number("PRAGMA freelist_count") ?? 0) &* (connection.number("PRAGMA page_size") ?? 0)
+    }
+
     private func removeOne(_ order: String, _ values: [Int64]) throws(SQLiteError) -> Bool {
         let before = totals.entries
         try remove(Condition(sql: "id = (SELECT id FROM entry \(order) LIMIT 1)", values: values))
@@ -106,5 +111,5 @@ extension CacheLimits {
     var pageBytes: Int64 { min(Int64(bytes), 1 << 60) + Self.emptyBytes - logBytes }
 
     /// The room for tables and indexes that hold nothing, in bytes: more than they take.
-    private static let emptyBytes: Int64 = 256 << 10
+    static let emptyBytes: Int64 = 256 << 10
 }

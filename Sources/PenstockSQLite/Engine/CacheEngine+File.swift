@@ -23,6 +23,17 @@ extension CacheEngine {
             return opened
         } catch {
             tell(.failed(.open, .init(error), code: error.code))
+            // What cannot even be opened for want of room is of no use to anybody, and in the way of what would be.
+            if error.meaning == .full, throwAwayForRoom() { return try openAnew() }
+            close()
+            rest(after: error)
+            throw error
+        }
+    }
+
+    /// Opens a new file in place of one that was thrown away.
+    private func openAnew() throws(SQLiteError) -> CacheDatabase {
+        do throws(SQLiteError) { return try openFile() } catch {
             close()
             rest(after: error)
             throw error
@@ -129,7 +140,7 @@ extension CacheEngine {
     }
 
     /// How long SQLite itself waits for others, each time. The engine asks again for as long as a job waits.
-    private var slice: Duration { min(configuration.patience, .milliseconds(50)) }
+    var slice: Duration { min(configuration.patience, .milliseconds(50)) }
 
     /// What was set aside before that is removed.
     private var oldest: Date? { configuration.limits.validTimes(at: configuration.time.date())?.lowerBound }
@@ -150,46 +161,5 @@ extension CacheEngine {
     func close() {
         try? reader.use(nil)
         database = nil
-    }
-
-    /// Keeps the log and what was set aside within the limits, after a change.
-    func keepSize(_ database: CacheDatabase) {
-        let limits = configuration.limits
-        // The next change tries again.
-        if files.logBytes > limits.logBytes { emptyLog(of: database) }
-        if setAsideBytes > 0, database.usedBytes > limits.pageBytes &- setAsideBytes, files.removeSetAside() {
-            setAsideBytes = 0
-        }
-        // Only limits that have become smaller leave a file that is larger than what it holds may be.
-        if database.fileBytes > limits.pageBytes &+ limits.logBytes, !database.mustMakeRoom { scrubSoon() }
-    }
-
-    /// Writes the log back and cuts it, unless somebody still reads from it: that is not waited for.
-    private func emptyLog(of database: CacheDatabase) {
-        database.connection.wait(0)
-        _ = try? database.connection.emptyLog()
-        database.connection.wait(Int32(clamping: Int64(slice / .milliseconds(1))))
-    }
-
-    /// Makes room where the disk had none for something that was to be stored: by the log and by what was set aside, and by a few
-    /// of the responses that were used least recently.
-    ///
-    /// - Returns: whether to try once more.
-    func relieve(_ job: CacheJob, of error: SQLiteError) -> Bool {
-        guard error.meaning == .full, job.weight > 0, let database,
-            nextRelief.map({ configuration.time.now() >= $0 }) ?? true
-        else { return false }
-        // Room that does not do is not made again at once: it would cost everything that is stored, a little at a time.
-        nextRelief = configuration.time.now() + configuration.retryInterval
-        emptyLog(of: database)
-        if setAsideBytes > 0, files.removeSetAside() { setAsideBytes = 0 }
-        let uses = reader.takeUses()
-        do throws(SQLiteError) {
-            return try database.batch { database throws(SQLiteError) in
-                let hasRoom = try database.evict(for: Int64(job.weight), sparing: uses)
-                try database.touch(uses)
-                return hasRoom
-            }
-        } catch { return false }
     }
 }

@@ -40,6 +40,8 @@ final class CacheEngine: @unchecked Sendable {
     private var nextSweep: Duration = .zero
     /// When something may again be removed for want of room on the disk; `nil` at any time.
     var nextRelief: Duration?
+    /// Whether there was no room on the disk even for making some, when that was last tried.
+    var wasOutOfRoom = false
 
     init(_ configuration: SQLiteCacheConfiguration) {
         self.configuration = configuration
@@ -133,24 +135,34 @@ final class CacheEngine: @unchecked Sendable {
 
     private func commit(_ jobs: [CacheJob]) throws(SQLiteError) -> [@Sendable () -> Void] {
         let database = try open()
-        let uses = takeUses(for: jobs)
-        try database.connection.makeDurable(jobs.contains { $0.removal != nil })
-        let completions = try database.batch { database throws(SQLiteError) in
-            if !uses.isEmpty { try database.touch(uses) }
-            var completions: [@Sendable () -> Void] = []
-            for job in jobs where job.take() { completions.append(try job.run(database)) }
-            return completions
+        let weight = jobs.reduce(0) { $0 &+ $1.weight }
+        let uses = takeUses(for: weight)
+        let completions: [@Sendable () -> Void]
+        do throws(SQLiteError) {
+            try database.connection.makeDurable(jobs.contains { $0.removal != nil })
+            completions = try database.batch { database throws(SQLiteError) in
+                if !uses.isEmpty { try database.touch(uses) }
+                try makeRoomAhead(for: weight, database)
+                var completions: [@Sendable () -> Void] = []
+                for job in jobs where job.take() { completions.append(try job.run(database)) }
+                return completions
+            }
+        } catch {
+            reader.giveBack(uses)
+            throw error
         }
+        if weight > 0 { wasOutOfRoom = false }
         announceForeignChange(database)
         if database.mustMakeRoom { submit(.makeRoom) }
-        keepSize(database)
+        keepSize(database, after: weight)
         return completions
     }
 
-    /// Uses are written down with other changes: when there are many, or when the file is near its limits, so that the
-    /// right rows go.
-    private func takeUses(for jobs: [CacheJob]) -> [Int64] {
-        let isNearLimits = database?.isNearLimits ?? false
+    /// Uses are written down with other changes: when there are many, or when the file is near its limits or those of the disk, so
+    /// that the right rows go.
+    private func takeUses(for bytes: Int) -> [Int64] {
+        guard reader.useCount > 0 else { return [] }
+        let isNearLimits = database?.isNearLimits ?? false || isDiskNearlyFull(for: bytes)
         return reader.useCount >= (isNearLimits ? 1 : 4_096) ? reader.takeUses() : []
     }
 

@@ -229,6 +229,14 @@ final class CacheReader: @unchecked Sendable {
         }
     }
 
+    /// Takes back uses that could not be written down, before those that came since.
+    func giveBack(_ rows: [Int64]) {
+        guard !rows.isEmpty else { return }
+        uses.withLock { uses in
+            uses = (rows + uses).suffix(Self.maximumUses)
+        }
+    }
+
     var useCount: Int { uses.withLock { $0.count } }
 
     /// A body that is stored.

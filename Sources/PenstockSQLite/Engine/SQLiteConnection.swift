@@ -144,9 +144,11 @@ final class SQLiteConnection {
 
     /// Writes the log back into the file and cuts it to nothing.
     ///
+    /// - Parameter keepsBytes: whether it is not cut, so that what comes next is written over what stands in it.
     /// - Returns: `false` when somebody still reads from the log.
-    func emptyLog() throws(SQLiteError) -> Bool {
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    func emptyLog(keepsBytes: Bool = false) throws(SQLiteError) -> Bool {
+        let manner = keepsBytes ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_TRUNCATE
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", manner, nil, nil)
         if code & 0xFF == SQLITE_BUSY { return false }
         if code != SQLITE_OK { throw lastError(code) }
         return true

@@ -155,9 +155,52 @@ import Testing
         #expect(try Self.text([HTTPFieldName(name): value]) == (isCredential ? "\(name.lowercased())|\(value)|" : ""))
     }
 
-    @Test func `a field that numbers requests is none that was seen where a stage on the way has set it`() throws {
-        let sent = try Self.request(["X-Transaction-Id": "7"])
-        #expect(!CacheOwner.nobody.isOwner(of: sent, asked: try Self.request()))
+    @Test(arguments: [
+        ("X-Datadog-Trace-Id", "7", true), ("X-Transaction-Id", "7", true), ("X-Transaction-Id", "token=aaaa1", false),
+        ("X-Transaction-Key", "7", false), ("X-Parent", "7", false),
+    ]) func `a field that numbers requests keeps nothing from being stored where a stage on the way has set it`(
+        name: String, value: String, isOwner: Bool
+    ) throws {
+        let sent = try Self.request([HTTPFieldName(name): value])
+        #expect(CacheOwner.nobody.isOwner(of: sent, asked: try Self.request()) == isOwner)
+    }
+
+    /// Names of fields, with whether a random value in one, a UUID in one, and any value in one names somebody.
+    @Test(arguments: [
+        (
+            [
+                "X-Transaction-Key", "X-Request-Key", "X-Message-Key", "X-Operation-Key", "X-Request-Code",
+                "X-Trace-Hash", "X-Message-Sign", "X-Client-Transaction", "X-Client-Event-Id", "X-Shop-App-Message",
+                "X-Key", "X-Request-Start", "X-Client-Version", "X-Teamwork", "X-Organic", "X-Personalization",
+                "X-UUID",
+                "X-Key-Event-Id",
+            ], [true, true, false]
+        ),
+        (
+            [
+                "X-Fapi-Interaction-Id", "X-Call-Id", "X-Req-Id", "X-Reqid", "X-Activity-Id", "X-Flow-Id", "X-Event-Id",
+                "X-Txn-Id", "X-Log-Id", "X-Device-Timestamp", "X-Device-Time", "X-User-Request-Id", "X-Callid",
+                "X-Client-Request-Id", "X-Request-UUID", "X-Message-GUID", "Elastic-Apm-Traceparent", "X-Trace-Parent",
+                "X-Amz-Request-Id", "X-Idempotency-Key", "X-Shop-Message", "X-Shop-App-Message-Id", "X-Sign-Time",
+                "X-B3-ParentSpanId", "x-b3-traceid", "X-Request", "X-Retry",
+            ], [false, false, false]
+        ),
+        (
+            [
+                "Sudo", "X-Client-Id", "X-Clientid", "X-Actor", "X-Viewer", "X-Merchant-Id", "X-Act-As", "X-Company-Id",
+                "X-Team", "X-Team-Id", "X-Organization", "X-Organisation-Id", "X-Person", "X-Person-Id",
+                "X-Personnel-No",
+                "X-User-Event-Id", "X-Trace-Owner", "X-GUID", "X-Request-User", "X-Run-As",
+            ], [true, true, true]
+        ),
+    ]) func `what a field is called by its last words decides whether its value names somebody`(
+        names: [String], isCredential: [Bool]
+    ) throws {
+        let values = ["3f9A0bC1d2E4f5G6h7I8j9K0", "11111111-1111-4111-8111-111111111111", "7"]
+        for name in names {
+            let found = try values.map { try !Self.text([HTTPFieldName(name): $0]).isEmpty }
+            #expect(found == isCredential, "\(name)")
+        }
     }
 
     @Test func `so is one that was put into the content`() throws {

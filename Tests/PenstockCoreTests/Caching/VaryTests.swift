@@ -9,6 +9,23 @@ import Testing
         HTTPFields(pairs.map { HTTPField(name: HTTPFieldName($0.0), value: $0.1) })
     }
 
+    @Test func `a value is judged by its bytes and its name, however often it is looked at`() {
+        let digests = CredentialDigests()
+        digests.unlock(with: Data(repeating: 1, count: 16))
+        func value(_ name: String, _ lines: String...) -> String? {
+            let request = Self.fields(lines.map { (name, $0) })
+            return CacheVariant(response: ["Vary": name], request: request, digests).selectors.first?.value
+        }
+        for _ in 0..<3 {
+            #expect(value("X-Look", "caf\u{E9}")?.utf8.count == 5 && value("X-Look", "cafe\u{301}")?.utf8.count == 6)
+            #expect(
+                value("X-Look", "a", "b") == "a,b" && value("X-Look", "ab") == "ab" && value("X-Look", "a, b") == "a,b")
+            #expect(value("X-Look", "token=hunter2").map(SelectorValue.isDigest) == true)
+            #expect(value("X-Look-Token", "plain") != "plain" && value("X-Look", "plain") == "plain")
+            #expect(value("Accept-Encoding", "GZIP, br") == "gzip,br" && value("X-Look", "GZIP, br") == "GZIP,br")
+        }
+    }
+
     /// `Vary`, the stored request's fields, the new request's, and whether they match.
     static let table: [(String, [(String, String)], [(String, String)], Bool)] = [
         ("Foo", [("Foo", "1")], [("Foo", "1")], true),

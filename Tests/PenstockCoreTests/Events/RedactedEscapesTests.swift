@@ -170,6 +170,16 @@ import Testing
     }
 }
 
+/// JSON that is deeper than its levels are told apart.
+@Suite(.covers("X10")) struct DeepLabelTests {
+    @Test("A label counts on both sides of what is very deep", arguments: [500, 511, 512, 513, 2_000])
+    func deep(levels: Int) {
+        let (open, close) = (String(repeating: "[", count: levels), String(repeating: "]", count: levels))
+        let text = #"{"a":{"name":"password","b":\#(open){"c":"d"}\#(close),"value":"hunter2"},"e":"f"}"#
+        #expect(Redaction.text(text) == text.replacing("hunter2", with: "‹redacted›"))
+    }
+}
+
 /// Markup and JSON in markup, in which signs are written as references.
 @Suite(.covers("X10")) struct ReferencedSecretTests {
     static let texts: [(text: String, shown: String)] = [
@@ -182,7 +192,9 @@ import Testing
             "<r>&lt;login&gt;&lt;password&gt;‹redacted›&lt;/password&gt; &amp;'&lt;/login&gt;</r>"
         ),
         ("{&#34;pin&#x22;:&#X22;a b&quot;}", "{&quot;pin&quot;:&quot;‹redacted›&quot;}"),
-        ("pin&#61;1234", "pin=‹redacted›"), ("a &amp;quot;pin&amp;quot;:12", "a &amp;quot;pin&amp;quot;:‹redacted›"),
+        ("{&#000000034;pin&QUOT;&colon;&#x000000022;a b&QUOT;}", "{&quot;pin&quot;:&quot;‹redacted›&quot;}"),
+        ("pin&#61;1234", "pin=‹redacted›"), ("pin&equals;1234", "pin=‹redacted›"),
+        ("a &amp;quot;pin&amp;quot;:12", "a &amp;quot;pin&amp;quot;:‹redacted›"),
         // What shows nothing without them, other references, and what is none.
         ("<p>a &lt; b &amp;&quot;c&#39;</p>", "<p>a &lt; b &amp;&quot;c&#39;</p>"),
         ("a &pin&#; &#x; &#zz; b", "a &pin&#; &#x; &#zz; b"),
@@ -251,6 +263,15 @@ import Testing
         // What is no name but a number of something, ways that lead elsewhere, and types of other things.
         (#"{"id":"session-7","text":"a"}"#, #"{"id":"session-7","text":"a"}"#),
         (#"{"key":"session-7","text":"a"}"#, #"{"key":"session-7","text":"‹redacted›"}"#),
+        // Files and texts of an app, whose names have that of a secret in them.
+        (#"{"name":"SessionManager.swift","content":"a"}"#, #"{"name":"SessionManager.swift","content":"a"}"#),
+        (#"{"id":"session-notes","text":"a"}"#, #"{"id":"session-notes","text":"a"}"#),
+        (#"{"id":"login.password.title","text":"a"}"#, #"{"id":"login.password.title","text":"a"}"#),
+        (#"{"id":"login.password","value":"a"}"#, #"{"id":"login.password","value":"‹redacted›"}"#),
+        (#"{"k":"access_token","v":"a"}"#, #"{"k":"access_token","v":"‹redacted›"}"#),
+        (#"{"label":"authToken","text":"a"}"#, #"{"label":"authToken","text":"‹redacted›"}"#),
+        (#"{"k":"Authorization","v":"a"}"#, #"{"k":"Authorization","v":"‹redacted›"}"#),
+        (#"{"name":"session-notes","text":"a"}"#, #"{"name":"session-notes","text":"‹redacted›"}"#),
         (#"{"loc":["password","body"],"input":"a"}"#, #"{"loc":["password","body"],"input":"a"}"#),
         (#"{"locs":["pin"],"input":"a"}"#, #"{"locs":["pin"],"input":"a"}"#),
         (#"{"type":"passwords","v":"b"}"#, #"{"type":"passwords","v":"b"}"#),
@@ -263,6 +284,23 @@ import Testing
         (#"{"path":"/password/length","value":7}"#, #"{"path":"/password/length","value":7}"#),
         (#"{"code":"E7","key":"a"}"#, #"{"code":"E7","key":"a"}"#),
     ]
+
+    @Test(
+        "A value in single quotes, as other languages print what was JSON, is labelled as one in JSON is",
+        arguments: [
+            (#"{'name': 'password', 'value': 'hunter2'}"#, #"{'name': 'password', 'value': '‹redacted›'}"#),
+            (#"[('pin', 'a'), ['pin', 'it\'s']]"#, #"[('pin', 'a'), ['pin', '‹redacted›']]"#),
+            (
+                #"{'value': ['a', {'b': 'c'}], 'key': 'pin'}"#,
+                #"{'value': ['‹redacted›', {'b': '‹redacted›'}], 'key': 'pin'}"#
+            ),
+            (#"['tis {"name":"pin","value":"a"}]"#, #"['tis {"name":"pin","value":"‹redacted›"}]"#),
+            (#"{"name":"pin","it's":1,"value":"a'"}"#, #"{"name":"pin","it's":1,"value":"‹redacted›"}"#),
+            (#"{'name': 'title', 'value': 'a'}"#, #"{'name': 'title', 'value': 'a'}"#),
+        ])
+    func singleQuotes(text: String, expected: String) {
+        #expect(Redaction.text(text) == expected && Redaction.text(expected) == expected)
+    }
 
     @Test("A value in JSON is secret where what stands beside it names it so", arguments: documents)
     func labels(_ content: String, _ expected: String) {

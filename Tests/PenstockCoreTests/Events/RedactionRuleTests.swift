@@ -399,6 +399,15 @@ import Testing
         #expect(message.contains("hunter2"), "the message itself is as the server wrote it")
     }
 
+    @Test func `the message of a business error stays whole where its code has the name of a secret`() {
+        for code: BusinessCode in ["TOKEN_EXPIRED", "INVALID_PASSWORD", "AUTH_FAILED"] {
+            let kind = APIError.Kind.business(code: code, message: "Please log in again.")
+            #expect("\(kind)" == "business \(code.debugDescription): Please log in again.")
+        }
+        let kind = APIError.Kind.business(code: "token=hunter2", message: "password=hunter2")
+        #expect(!"\(kind)".contains("hunter2"))
+    }
+
     @Test(arguments: ["text/plain", "application/json", nil])
     func `content without secrets stays byte for byte, whatever its encoding`(type: String?) {
         for bytes: [UInt8] in [[0xEF, 0xBB, 0xBF, 0x61], [0x63, 0x61, 0x66, 0xE9], [0xFF, 0xFE, 0x61, 0x00], []] {
@@ -456,12 +465,13 @@ import Testing
 /// Tokens of well-known services.
 @Suite(.covers("X10")) struct KnownTokenTests {
     static let tokens: [(beginning: String, rest: String)] = [
-        ("xoxb-", "aaaaaaaaaaa"), ("xoxe.", "aaaaaa-aaaa"), ("xapp-", "1-aaaaaaaaa"), ("sk_live_", "aaaaaaaaaaa"),
-        ("rk_test_", "aaaaaaaaaaa"), ("whsec_", "aaaaaaaaaaa"), ("github_pat_", "aaaaaaa_aaaaaaaa"),
-        ("glpat-", "aaaaaaa-aaaaaaaa"), ("sk-proj-", "aaaaaaaaaaaaaaaa"), ("shpat_", "aaaaaaaaaaaaaaaa"),
-        ("ya29.", "aaaaaaaaaaaaaaaa"), ("SG.", "aaaaaaaaaaaaaaaa"), ("ghp_", "aaaaaaaaaaaaaaaaaaaa"),
+        ("xoxb-", "1aaaaaaaaaa"), ("xoxe.", "1aaaaa-aaaa"), ("xapp-", "1-aaaaaaaaa"), ("pypi-AgE", "1aaaaaaaaaaaaaaa"),
+        ("sk_live_", "1aaaaaaaaaa"),
+        ("rk_test_", "1aaaaaaaaaa"), ("whsec_", "1aaaaaaaaaa"), ("github_pat_", "1aaaaaa_aaaaaaaa"),
+        ("glpat-", "1aaaaaa-aaaaaaaa"), ("sk-proj-", "1aaaaaaaaaaaaaaa"), ("shpat_", "1aaaaaaaaaaaaaaa"),
+        ("ya29.", "1aaaaaaaaaaaaaaa"), ("SG.", "Aaaaaaaaaaaaaaaa"), ("ghp_", "aaaaaaaaaaaaaaaaaaaa"),
         ("sk_", "aaaaaaaaaaaaaaaaaaaa"), ("npm_", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
-        ("EAA", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), ("AIza", "aaaaaaaaaaaaaaaaa-aaaaaaaaaa_a"),
+        ("EAA", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), ("AIza", "1aaaaaaaaaaaaaaaa-aaaaaaaaaa_a"),
     ]
 
     @Test("A token is known by its beginning, wherever it stands, and only with enough behind it", arguments: tokens)
@@ -480,6 +490,23 @@ import Testing
                 == "https://h/a/‹redacted›/b;c=‹redacted›?d=‹redacted›")
         let json = Redaction.content(Data(#"{"note":"\#(token)"}"#.utf8), type: "application/json")
         #expect(String(decoding: json, as: UTF8.self) == #"{"note":"‹redacted›"}"#)
+    }
+
+    @Test("A token behind a sign within the segment of a path is known as one", arguments: tokens)
+    func segments(_ beginning: String, _ rest: String) throws {
+        for sign in [":", "-", "."] {
+            #expect("\(try HTTPURL("https://h/a\(sign)\(beginning)\(rest)/b"))" == "https://h/‹redacted›/b")
+        }
+    }
+
+    @Test(
+        "Words behind the beginning of a token are none",
+        arguments: [
+            "/project/pypi-attestation-models/", "/r/sk-proj-documentation-index", "whsec_documentation",
+            "xoxp-something-new", "SG.documentation-is-here", "https://h/pypi-AgEnda-of-the-next-meeting",
+        ])
+    func words(text: String) {
+        #expect(Redaction.text(text) == text)
     }
 
     @Test(

@@ -244,7 +244,8 @@ import Testing
         Parser(
             "the redaction of labelled JSON in a text", after: "{\"", "{\"name\":\"pin\",\"value\":\"a\"}",
             "{\"name\":\"pin\",\"value\":[",
-            "[[\"pin\",\"", "\\\"{", "{\"loc\":[\"pin\"],", "&quot;", "&#", "{\"a\":\"{\\\"", "xoxb-", "sk_", "code_"
+            "[[\"pin\",\"", "\\\"{", "{\"loc\":[\"pin\"],", "&quot;", "&#", "{\"a\":\"{\\\"", "xoxb-", "sk_", "code_",
+            "{'name':'pin','value':", "['", ",'\\'", "'   "
         ) { value in
             _ = Redaction.text(value)
         },

@@ -54,6 +54,8 @@ import Testing
         #expect(throws: HostSourceError.malformedAddress("1.2.3")) { try StaticHosts(["a.example": ["1.2.3"]]) }
         for error in [
             HostSourceError.malformedHost("token=hunter2x"), .malformedAddress("https://u:hunter2x@a.example"),
+            .malformedHost("user:hunter2x@db.example.com"), .malformedAddress("user:hunter2x@1.2.3.4"),
+            .noAddress("a@user:hunter2x@db.example.com"), .unanswered("hunter2x@db.example.com"),
         ] {
             #expect(PrintedForms.texts(of: error).filter { $0.contains("hunter2x") }.isEmpty)
         }

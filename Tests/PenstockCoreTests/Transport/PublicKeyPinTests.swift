@@ -43,6 +43,14 @@ import Testing
         }
     }
 
+    @Test func `an error of pins shows of a host no user information, also where no scheme stands before it`() {
+        let host = "user:hunter2x@bank.example"
+        for error in [PinError.malformedHost(host), .noBackup(host: host), .hostPinnedTwice(host)] {
+            #expect(PrintedForms.texts(of: error).filter { $0.contains("hunter2x") }.isEmpty)
+            #expect("\(error)".contains("‹redacted›@bank.example"))
+        }
+    }
+
     @Test(arguments: [0, 31, 33, 64]) func `a digest of another size is no pin`(count: Int) {
         let digest = Data(repeating: 1, count: count)
         #expect(throws: PinError.self) { try PublicKeyPin(digest: digest) }

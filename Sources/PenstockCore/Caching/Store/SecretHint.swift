@@ -25,7 +25,7 @@ enum SecretHint {
         var rest = bytes
         while !rest.isEmpty {
             let part = rest.prefix { !endsPart($0) }
-            if SecretShape.beginsToken(Substring(part)) { return true }
+            if SecretShape.holdsKnownToken(Substring(part)) { return true }
             rest = rest[part.endIndex...].dropFirst()
         }
         return false

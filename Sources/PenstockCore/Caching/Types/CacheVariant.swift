@@ -128,19 +128,57 @@ enum SelectorValue {
 
     /// Whether what is stored of a field of this name is a digest, which tells equal from unequal and no more, whatever its value.
     static func isSecret(_ name: String) -> Bool {
-        !plain.contains(name) && Redaction.isSecret(HTTPFieldName(name))
+        guard !plain.contains(name) else { return false }
+        guard name.utf8.count <= 128 else { return Redaction.isSecret(HTTPFieldName(name)) }
+        if let answer = knownNames.withLock({ $0[name] }) { return answer }
+        let answer = Redaction.isSecret(HTTPFieldName(name))
+        knownNames.withLock { known in
+            if known.count >= mostKnown { known.removeAll() }
+            known[name] = answer
+        }
+        return answer
     }
 
     /// Whether a request has a field of this name, of which a digest would be stored.
     static func isSecret(_ name: String, in request: HTTPFields) -> Bool {
         let lines = request.values(of: HTTPFieldName(name))
-        return !lines.isEmpty && (isSecret(name) || isSecret(normalised(lines, of: name), of: name))
+        return !lines.isEmpty && (isSecret(name) || read(lines, of: name).isSecret)
     }
 
-    /// Whether something of a value would be hidden, so that a digest of it is stored, whatever the name says.
-    private static func isSecret(_ value: String, of name: String) -> Bool {
-        Redaction.hides(value, in: HTTPFieldName(name))
+    // MARK: What was found out
+
+    /// What a request has in a field: its value, and whether something of that would be hidden, so that a digest of it is stored,
+    /// whatever the name says.
+    private typealias Reading = (value: String, isSecret: Bool)
+
+    private struct Written: Hashable, Sendable {
+        let name: String
+        let lines: [ExactText]
     }
+
+    /// Names and whether they are those of secrets, and values without a secret in them by what stands in the request. Each
+    /// variant of each look-up asks, and few others are ever sent.
+    private static let knownNames = Locked<[String: Bool]>([:])
+    private static let knownValues = Locked<[Written: String]>([:])
+    private static let mostKnown = 256
+    /// No line that is longer is remembered.
+    private static let longestKnown = 1_024
+
+    private static func read(_ lines: [String], of name: String) -> Reading {
+        let written = Written(name: name, lines: lines.map(ExactText.init))
+        if let value = knownValues.withLock({ $0[written] }) { return (value, false) }
+        let value = normalised(lines, of: name)
+        if Redaction.hides(value, in: HTTPFieldName(name)) { return (value, true) }
+        if lines.count <= 4, lines.allSatisfy({ $0.utf8.count <= longestKnown }) {
+            knownValues.withLock { known in
+                if known.count >= mostKnown { known.removeAll() }
+                known[written] = value
+            }
+        }
+        return (value, false)
+    }
+
+    // MARK: Values
 
     private static let mark = "keyed "
 
@@ -156,10 +194,12 @@ enum SelectorValue {
     static func of(_ name: String, in request: HTTPFields, _ digests: CredentialDigests) -> SelectorValue {
         let lines = request.values(of: HTTPFieldName(name))
         guard !lines.isEmpty else { return .absent }
-        let joined = normalised(lines, of: name)
-        if isSecret(name) { return digests.digest(of: joined, in: name).map(SelectorValue.known) ?? .locked }
-        guard isSecret(joined, of: name) else { return .known(joined) }
-        return digests.digest(of: joined, in: name).map { .known(mark + $0) } ?? .locked
+        if isSecret(name) {
+            return digests.digest(of: normalised(lines, of: name), in: name).map(SelectorValue.known) ?? .locked
+        }
+        let (value, isSecret) = read(lines, of: name)
+        guard isSecret else { return .known(value) }
+        return digests.digest(of: value, in: name).map { .known(mark + $0) } ?? .locked
     }
 
     private static func normalised(_ lines: [String], of name: String) -> String {

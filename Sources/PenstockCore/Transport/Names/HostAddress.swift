@@ -106,10 +106,10 @@ extension HostSourceError: CustomStringConvertible, CustomDebugStringConvertible
     /// What is wrong, without the secrets of a text that was taken for a host or an address.
     public var description: String {
         switch self {
-        case .malformedHost(let text): "\(PrintableText.redacted(text)) is no host, or its port is none"
-        case .malformedAddress(let text): "\(PrintableText.redacted(text)) is no numeric address"
-        case .noAddress(let host): "\(PrintableText.redacted(host)) has no address in the list"
-        case .unanswered(let host): "nothing can be said of \(PrintableText.redacted(host)) at the moment"
+        case .malformedHost(let text): "\(PrintableText.redactedHost(text)) is no host, or its port is none"
+        case .malformedAddress(let text): "\(PrintableText.redactedHost(text)) is no numeric address"
+        case .noAddress(let host): "\(PrintableText.redactedHost(host)) has no address in the list"
+        case .unanswered(let host): "nothing can be said of \(PrintableText.redactedHost(host)) at the moment"
         }
     }
 
