@@ -103,7 +103,7 @@ private final class OneSocket: Transport {
             state.payloads = (1...8).map { Data([$0]) }
             state.serve()
         }
-        await socket.state.wait { $0.delivered >= 4 }
+        await socket.state.waitUnlessCancelled { $0.delivered >= 4 }
         for _ in 0..<200 {
             socket.state.withLock { $0.serve() }
             await Task.yield()
@@ -136,7 +136,7 @@ private final class OneSocket: Transport {
             for _ in 0..<20 { await Task.yield() }
         }
         channel.cancel()
-        await opening.value
+        await opening.valueOfTest
         #expect(kind.withLock { $0 } == .timeout(.connect))
         #expect((Duration.seconds(seconds)..<(.seconds(seconds + 5))).contains(clock.now.offset))
     }
@@ -153,7 +153,7 @@ private final class OneSocket: Transport {
             state.payloads = [Data([1]), Data([2])]
             state.serve()
         }
-        await transport.socket.state.wait { $0.delivered == 2 }
+        await transport.socket.state.waitUnlessCancelled { $0.delivered >= 2 }
         var iterator = channel.messages.makeAsyncIterator()
         #expect(try await iterator.next() == Data([1]))
         if byServer {
