@@ -97,7 +97,7 @@ private final class GatedExporter: TelemetryExporter {
         try end(255, telemetry)
         #expect(exporter.batches.isEmpty)
         try end(1, telemetry)
-        await exporter.seen.wait { $0.batches == [512] }
+        await exporter.seen.waitUnlessCancelled { $0.batches == [512] }
         // The batch that is on its way is in the queue no more.
         try end(1024, telemetry)
         #expect(telemetry.lostCount == 0)
@@ -105,11 +105,11 @@ private final class GatedExporter: TelemetryExporter {
         #expect(telemetry.droppedCount == 6 && telemetry.lostCount == 6)
         #expect(problems.withLock { $0 } == [.queueFull(droppedSpans: 2)])
         exporter.seen.withLock { $0.allowed = 1 }
-        await exporter.seen.wait { $0.batches == [512, 512] }
+        await exporter.seen.waitUnlessCancelled { $0.batches == [512, 512] }
         try end(256, telemetry)
         #expect(telemetry.droppedCount == 6)
         exporter.seen.withLock { $0.allowed = .max }
-        await exporter.seen.wait { $0.ended == 6 }
+        await exporter.seen.waitUnlessCancelled { $0.ended >= 6 }
         #expect(exporter.batches == [512, 512, 512, 512, 512, 512])
         #expect(exporter.seen.withLock(\.mostRunning) == 1 && telemetry.lostCount == 6)
     }
@@ -120,7 +120,7 @@ private final class GatedExporter: TelemetryExporter {
         let (telemetry, clock, _) = rig(exporter)
         for step in 1...40 {
             try end(512, telemetry)
-            await exporter.seen.wait { $0.ended == step * 2 }
+            await exporter.seen.waitUnlessCancelled { $0.ended >= step * 2 }
             clock.advance(by: .milliseconds(100))
         }
         #expect(exporter.batches.reduce(0, +) == 40_960 && telemetry.lostCount == 0)
@@ -136,7 +136,7 @@ private final class GatedExporter: TelemetryExporter {
         clock.advance(by: .milliseconds(2_999))
         #expect(exporter.batches.isEmpty)
         clock.advance(by: .milliseconds(1))
-        await exporter.seen.wait { $0.metrics == 1 }
+        await exporter.seen.waitUnlessCancelled { $0.metrics >= 1 }
         #expect(exporter.batches == [4])
         // And so again, whenever the task that waits has begun to.
         try end(3, telemetry)
@@ -153,14 +153,14 @@ private final class GatedExporter: TelemetryExporter {
         let exporter = GatedExporter(allowed: 0)
         let (telemetry, _, _) = rig(exporter, SpanBatching(maxExportBatchSize: 4))
         try end(3, telemetry)
-        await exporter.seen.wait { $0.batches == [4] }
+        await exporter.seen.waitUnlessCancelled { $0.batches == [4] }
         let flushed = Locked(false)
         let flush = Task {
             await telemetry.flush()
             flushed.withLock { $0 = true }
         }
         exporter.seen.withLock { $0.allowed = 1 }
-        await exporter.seen.wait { $0.batches == [4, 2] }
+        await exporter.seen.waitUnlessCancelled { $0.batches == [4, 2] }
         #expect(!flushed.withLock { $0 })
         exporter.seen.withLock { $0.allowed = .max }
         await flush.value
@@ -186,7 +186,7 @@ private final class GatedExporter: TelemetryExporter {
             let (telemetry, _, _) = rig(exporter)
             try end(1, telemetry)
         }
-        await exporter.seen.wait { $0.ended == 1 && $0.metrics == 1 }
+        await exporter.seen.waitUnlessCancelled { $0.ended >= 1 && $0.metrics >= 1 }
         #expect(exporter.batches == [2])
     }
 
@@ -200,7 +200,7 @@ private final class GatedExporter: TelemetryExporter {
             try end(1, telemetry)
             await telemetry.flush()
         }
-        await exporter.seen.wait { $0.ended == 2 }
+        await exporter.seen.waitUnlessCancelled { $0.ended >= 2 }
         #expect(exporter.seen.withLock(\.metrics) == 2)
     }
 

@@ -79,7 +79,7 @@ struct HostileFlowTests {
             try await client.signIn(Credential("old", refreshToken: "r", obtained: clock.timeSource.date()))
             // The time that a refresh may take passes once all are refused.
             let ticking = Task {
-                await gathering.arrived.wait { $0 >= 100 }
+                await gathering.arrived.waitUnlessCancelled { $0 >= 100 }
                 while !Task.isCancelled {
                     if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(250)) }
                     // What is quick, such as the vault, has a moment of its own, or its time would be up too.

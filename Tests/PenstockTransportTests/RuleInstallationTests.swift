@@ -145,7 +145,7 @@ struct RuleInstallationTests {
         let task = Task { try await session.data(for: slow) }
         await clock.waitForSleepers(count: 1)
         task.cancel()
-        await #expect(throws: URLError.self) { try await task.value }
+        await #expect(throws: URLError.self) { try await task.valueOfTest }
         while !Task.isCancelled, clock.sleeperCount > 0 { await Task.yield() }
         installation.uninstall()
         session.invalidateAndCancel()

@@ -196,7 +196,7 @@
             _ = try await client(ScriptedTransport([.respond(stored)])).send(Page())
             let asking = client(CurlTransport())
             #expect(try await asking.send(Page()) == Data("stored".utf8))
-            await reports.wait { !$0.isEmpty }
+            await reports.waitUnlessCancelled { !$0.isEmpty }
             await asking.transport.shutdown()
             #expect(reports.withLock { $0.map(\.isRefused) } == [true])
             #expect(bank.server.connectionCount == 1 && bank.server.requestCount == 0)

@@ -6,12 +6,13 @@ public struct Subprocess: Sendable {
     /// Both of its output streams, as they came.
     public let output: String
 
-    /// Runs a program and waits for it without a thread of the pool.
+    /// Runs a program and waits for it on a thread of its own: those of a dispatch queue that does several things at a time serve
+    /// tasks too.
     public static func run(
         _ executable: URL, _ arguments: [String] = [], in folder: URL? = nil
     ) async throws -> Subprocess {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
+            Thread.detachNewThread {
                 continuation.resume(with: Result { try runAndWait(executable, arguments, in: folder) })
             }
         }

@@ -16,8 +16,9 @@ extension APIClient {
     /// What is not safe (RFC 9110 §9.2.1), such as the POST of a question whose answer comes in pieces, is not made twice: the sequence
     /// ends with the first answer that is complete, and throws what breaks it off. It connects again after a failure alone, where the
     /// server provably did not process the request, or where the endpoint or the options say that it may be sent twice
-    /// (``CallOptions/idempotency``; PUT and DELETE may by themselves); ``Idempotency/key`` is one key for all of the connections.
-    /// With ``EventStreamReconnection/never`` nothing connects again.
+    /// (``CallOptions/idempotency``; PUT and DELETE may by themselves); ``Idempotency/key`` is one key for all of the
+    /// connections, and so is an `Idempotency-Key` among the headers. What a server refused for its credential alone it has not
+    /// processed. With ``EventStreamReconnection/never`` nothing connects again.
     ///
     /// From its first connection to its end it counts as one call, also while it waits for the next connection: its scope,
     /// ``cancelAll()``, ``cancel(_:)-(CallID)`` and ``signOut(_:)`` end it then as well. It belongs to the user for
@@ -63,9 +64,15 @@ extension APIClient {
             call.finish(nil)
             return nil
         }
-        return EventSession(context: call.context, method: endpoint.route.method) { lastEventID throws(APIError) in
+        let (settings, method) = (call.context.settings, endpoint.route.method)
+        let key = method.isSafe ? nil : ownKey(of: endpoint, settings)
+        return EventSession(
+            context: call.context, method: method,
+            isDeclaredIdempotent: settings.idempotency != .byMethod || key != nil,
+            expiry: expiry(of: endpoint) ?? .standard
+        ) { lastEventID throws(APIError) in
             guard isOwners() else { throw APIError(.cancelled, stage: .prepare) }
-            let options = self.eventOptions(options, endpoint, lastEventID, call.context)
+            let options = self.eventOptions(options, endpoint, lastEventID, key, call.context)
             let terms = CallTerms(own: options, streams: true, origin: call.context, isAdopted: true)
             return try await self.begin(endpoint, terms).streamedResponse()
         } finish: {
@@ -73,11 +80,22 @@ extension APIClient {
         }
     }
 
+    /// The key by which the server knows the request, where the headers have one.
+    private func ownKey(of endpoint: some Endpoint, _ settings: CallSettings) -> String? {
+        var fields = commonFields()
+        if let runtime = try? runtime(for: endpoint.service) { fields.merge(runtime.service.headers.read()) }
+        settings.headers.apply(to: &fields)
+        return fields[IdempotencyKey.field]
+    }
+
+    /// - Parameter key: which all connections have, also where the headers would have another one each time.
     private func eventOptions(
-        _ options: CallOptions, _ endpoint: some Endpoint, _ lastEventID: String?, _ session: CallContext
+        _ options: CallOptions, _ endpoint: some Endpoint, _ lastEventID: String?, _ key: String?,
+        _ session: CallContext
     ) -> CallOptions {
         var edits: HeaderEdits = ["Accept": "text/event-stream", "Cache-Control": "no-store"]
         if let lastEventID { edits = edits.setting("Last-Event-ID", lastEventID) }
+        if let key { edits = edits.setting(IdempotencyKey.field, key) }
         let settings = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings
         var redirects = settings.redirects
         // It says nothing of the user, and without it the stream would begin anew each time.

@@ -19,9 +19,10 @@ extension APIClient {
     /// to renew a credential that it shares with them, whichever call they were made for.
     ///
     /// Nothing is lost by an `exit` that follows a `true`. A client's end waits, as for calls, for its credentials: until a renewal has ended whose
-    /// calls have given up, and until the vault has what the server or the user has changed. It then waits until the cookie stores have
-    /// written (``CookieStore/settle()``), for a second at least, whatever is left of the time. An ``Outbox`` and an ``EventLog`` are the
-    /// app's own, which are closed by themselves.
+    /// calls have given up, and until the vault has what the server or the user has changed; a derived client's too, where a call
+    /// or a login of its own was concerned. It then waits until the cookie stores have written (``CookieStore/settle()``), for a
+    /// second at least, whatever is left of the time, and also where the task is cancelled. An ``Outbox`` and an ``EventLog`` are
+    /// the app's own, which are closed by themselves.
     ///
     /// Nothing makes a client go on that was shut down. To do it twice does no harm.
     ///
@@ -47,16 +48,27 @@ extension APIClient {
         let stores = state.lineage.isRoot ? state.holdings.cookieStores : [configuration.cookies].compactMap(\.self)
         guard !stores.isEmpty else { return true }
         let (promise, time) = (Promise<Bool>(), configuration.time)
+        let least = time.now() + .seconds(1)
+        let alarms = Locked<[Task<Void, any Error>]>([])
+        let ring: @Sendable (Duration) -> Void = { moment in
+            let alarm = Task {
+                try await time.sleep(max(moment - time.now(), .zero))
+                promise.abandon()
+            }
+            alarms.withLock { $0.append(alarm) }
+        }
         Task {
             var areKept = true
             for store in stores where await !store.settle() { areKept = false }
             promise.keep(areKept)
         }
-        let alarm = Task {
-            try await time.sleep(max(end - time.now(), .seconds(1)))
-            promise.abandon()
+        ring(max(end, least))
+        defer { for alarm in alarms.withLock({ $0 }) { alarm.cancel() } }
+        return await withTaskCancellationHandler {
+            await promise.value() ?? false
+        } onCancel: {
+            // What is written already, or is about to be, is not given up for a task that was cancelled.
+            ring(least)
         }
-        defer { alarm.cancel() }
-        return await promise.valueUnlessCancelled() ?? false
     }
 }

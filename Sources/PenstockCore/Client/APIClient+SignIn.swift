@@ -22,7 +22,8 @@ extension APIClient {
         let place = try authentication(of: service, for: identity).place
         state.credentials.beginSession()
         if credential.isValid { state.signOuts.end(place.identity) }
-        let writing = try Self.told { () throws(VaultError) in try place.keeper.signingIn(credential) }
+        let writing = try Self.told { () throws(VaultError) in try place.keeper.signingIn(credential, in: state.lineage)
+        }
         try await Self.keeping(writing)
     }
 
@@ -36,7 +37,7 @@ extension APIClient {
     public func signOut(of service: ServiceID = .main) async throws(APIError) {
         let keeper = try authentication(of: service).place.keeper
         state.credentials.beginSession()
-        try await Self.keeping(keeper.signingOut())
+        try await Self.keeping(keeper.signingOut(in: state.lineage))
     }
 
     /// The credential of a service for the user of the moment; `nil` when there is none.
@@ -51,7 +52,7 @@ extension APIClient {
     /// - Throws: ``APIError/Kind/authentication(_:)``.
     public func refreshCredential(of service: ServiceID = .main) async throws(APIError) {
         let (stage, place) = try authentication(of: service)
-        try await place.keeper.insist(stage.source(place))
+        try await place.keeper.insist(stage.source(place), for: state.lineage)
     }
 
     /// The accounts that a service has credentials of in the environment that its calls go to at the moment, in alphabetical order. Each is the

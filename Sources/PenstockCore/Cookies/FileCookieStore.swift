@@ -68,15 +68,12 @@ public final class FileCookieStore: CookieStore {
         time: TimeSource = .system
     ) async throws(CookieFileError) -> FileCookieStore {
         let opened = Locked<Result<FileCookieStore, CookieFileError>?>(nil)
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            DispatchQueue.global().async {
-                var jars = CookieJars<CachePartition>(limits: limits, suffixes: suffixes)
-                let file = PrivateFile(file)
-                let lock = Result { () throws(CookieFileError) in try Self.load(file, into: &jars, at: time.date()) }
-                // By a lock, which the thread sanitizer sees; it does not see that what was made before goes on after.
-                opened.withLock { [jars] in $0 = lock.map { FileCookieStore(file, jars, $0, time) } }
-                continuation.resume()
-            }
+        await DiskWork.run {
+            var jars = CookieJars<CachePartition>(limits: limits, suffixes: suffixes)
+            let file = PrivateFile(file)
+            let lock = Result { () throws(CookieFileError) in try Self.load(file, into: &jars, at: time.date()) }
+            // By a lock, which the thread sanitizer sees; it does not see that what was made before goes on after.
+            opened.withLock { [jars] in $0 = lock.map { FileCookieStore(file, jars, $0, time) } }
         }
         guard let opened = opened.withLock({ $0 }) else { throw .unusableFile(reason: "it was not opened") }
         return try opened.get()

@@ -163,13 +163,25 @@ final class Admissions: Sendable {
     /// Holds one that waits back for as long as its call is suspended.
     func suspend(_ ticket: AdmissionQueue.Ticket, _ isSuspended: Bool) {
         let now = time.now()
-        change { state in
-            guard var waiter = state.waiters[ticket], waiter.isSuspended != isSuspended else { return ((), []) }
+        let hasChanged = change { state in
+            guard var waiter = state.waiters[ticket], waiter.isSuspended != isSuspended else { return (false, []) }
             waiter.isSuspended = isSuspended
             state.waiters[ticket] = waiter
-            return ((), state.queue.hold(ticket, waiter.isHeld(by: pauses), at: now))
+            return (true, state.queue.hold(ticket, waiter.isHeld(by: pauses), at: now))
         }
-        if !isSuspended { refuseLate() }
+        // Every call that waits comes by here, mostly as it was: nobody looks at the others for that.
+        if hasChanged, !isSuspended { refuseLate(ticket) }
+    }
+
+    /// Refuses one that was held back, and is let go to wait for a server for longer than it may.
+    private func refuseLate(_ ticket: AdmissionQueue.Ticket) {
+        guard policy.heedsServer else { return }
+        let now = time.now()
+        let refused = change { state in
+            let wait = state.queue.refuseLate(ticket, at: now)
+            return (wait.map { (state.take([ticket]), $0) }, [])
+        }
+        if let (promises, wait) = refused { for promise in promises { promise.keep(.refused(wait: wait)) } }
     }
 
     /// Whether anything is paused.

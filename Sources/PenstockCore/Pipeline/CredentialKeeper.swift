@@ -15,6 +15,16 @@ final class CredentialKeeper: Sendable {
         var cause: Cause?
         /// What asks the server for a credential, until the app's code in it has returned.
         var renewals: [Renewal] = []
+        /// The clients whose calls have waited for a cycle that is under way, each by its work: their ends wait for it, also
+        /// where the calls have given up. By the number of the cycle.
+        var followers: [Int: [ObjectIdentifier: Int]] = [:]
+
+        /// Has a client's end wait for the cycle that is under way.
+        mutating func follow(_ work: ClientWork, by client: ClientLineage) {
+            let follower = ObjectIdentifier(client)
+            guard followers[coordinator.cycle]?[follower] == nil else { return }
+            followers[coordinator.cycle, default: [:]][follower] = work.begin(for: client)
+        }
 
         /// - Returns: the waiter's number.
         mutating func add(_ waiter: Waiter) -> Int {
@@ -161,6 +171,7 @@ final class CredentialKeeper: Sendable {
             let answer = state.coordinator.ask(refused, begun: begun, by: source.abilities, at: moment)
             let waits = answer == .wait || answer == .begin
             let number = waits ? state.add(Waiter(refused: refused, promise: promise)) : nil
+            if waits { state.follow(clientWork, by: call.lineage) }
             return (answer, state.coordinator.cycle, number)
         }
         switch answer {
@@ -202,9 +213,9 @@ final class CredentialKeeper: Sendable {
     /// A login or a logout that has taken effect in this process: calling it brings it to the vault, and is to be done once.
     typealias Writing = @Sendable () async throws(VaultError) -> Void
 
-    private func beginWriting() -> Int {
+    private func beginWriting(for client: ClientLineage?) -> Int {
         writes.withLock { $0 += 1 }
-        return clientWork.begin()
+        return clientWork.begin(for: client)
     }
 
     private func endWriting(_ number: Int) {
@@ -218,9 +229,11 @@ final class CredentialKeeper: Sendable {
     }
 
     /// Signs in, at once. Calls that wait go on.
-    func signingIn(_ credential: Credential) throws(VaultError) -> Writing {
+    ///
+    /// - Parameter client: whose end waits for the writing, with those of the clients that it was derived from.
+    func signingIn(_ credential: Credential, in client: ClientLineage? = nil) throws(VaultError) -> Writing {
         guard credential.isValid else { throw .invalid }
-        let number = beginWriting()
+        let number = beginWriting(for: client)
         let (record, waiting, renewals) = state.withLock { state in
             (state.coordinator.signIn(credential), state.takeWaiting(), state.renewals)
         }
@@ -239,8 +252,10 @@ final class CredentialKeeper: Sendable {
     }
 
     /// Signs out, at once. Calls that wait are told. What is under way comes to nothing, and the old refresh token is sent no more.
-    func signingOut() -> Writing {
-        let number = beginWriting()
+    ///
+    /// - Parameter client: whose end waits for the writing, with those of the clients that it was derived from.
+    func signingOut(in client: ClientLineage? = nil) -> Writing {
+        let number = beginWriting(for: client)
         let (waiting, cycle, renewals) = state.withLock { state in
             state.coordinator.signOut()
             return (state.takeWaiting(), state.coordinator.cycle, state.renewals)
@@ -285,20 +300,24 @@ final class CredentialKeeper: Sendable {
     }
 
     /// Asks for a new credential, whatever became of the last attempt.
-    func insist(_ source: Source) async throws(APIError) {
+    ///
+    /// - Parameter client: that asks, whose end waits for it; `nil` for the one whose credentials they are.
+    func insist(_ source: Source, for client: ClientLineage? = nil) async throws(APIError) {
         // A cycle that is under way may end without a new one: it may only have read the vault.
         let begun = time.now()
         repeat {
-            if try await insistOnce(source) { return }
+            if try await insistOnce(source, client) { return }
         } while !state.withLock { $0.coordinator.hasRenewed(since: begun) }
     }
 
     /// - Returns: whether the cycle that has ended was this caller's own, which renews or fails.
-    private func insistOnce(_ source: Source) async throws(APIError) -> Bool {
+    private func insistOnce(_ source: Source, _ client: ClientLineage?) async throws(APIError) -> Bool {
         let promise = Promise<RefreshCoordinator.Outcome>()
         let (answer, cycle, number) = state.withLock { state in
             let number = state.add(Waiter(refused: .anonymous, promise: promise))
-            return (state.coordinator.insist(by: source.abilities), state.coordinator.cycle, number)
+            let answer = state.coordinator.insist(by: source.abilities)
+            if let client { state.follow(clientWork, by: client) }
+            return (answer, state.coordinator.cycle, number)
         }
         if answer == .begin { run(cycle, source) }
         defer { leave(number) }
@@ -315,7 +334,11 @@ final class CredentialKeeper: Sendable {
         // Before the call that began it can end: whoever waits for both is not to find neither.
         let number = clientWork.begin()
         Task {
-            defer { clientWork.end(number) }
+            defer {
+                let followers = state.withLock { $0.followers.removeValue(forKey: cycle) } ?? [:]
+                for follower in followers.values { clientWork.end(follower) }
+                clientWork.end(number)
+            }
             var event = RefreshCoordinator.Event.begun
             while let action = next(event, cycle) {
                 // What is written over anything is waited for by others, as what the user does is.

@@ -278,19 +278,37 @@ public struct AdmissionQueue: Sendable {
         return refuseLate(of: host, at: now).map(\.ticket)
     }
 
-    /// Those that cannot be sent in the time that they have, or that their server may have them wait: they wait no more.
+    /// Those that cannot be sent in the time that they have, or that their server may have them wait: they wait no more. Where no
+    /// server wants to be left alone there are none: the app's own rate is waited for.
     ///
     /// - Parameter name: for which host; `nil` for any.
     /// - Returns: with how long nothing is sent; the smallest first.
     package mutating func refuseLate(of name: String? = nil, at now: Duration) -> [(ticket: Ticket, wait: Duration)] {
         var late: [(ticket: Ticket, wait: Duration)] = []
         for (ticket, entry) in waiting where name == nil || name == entry.host {
-            guard let limiter = hosts[entry.host]?.limiter, let wait = limiter.wait(at: now) else { continue }
-            let isPastDeadline = entry.deadline.map { $0 <= now + wait } ?? false
-            if isPastDeadline || entry.overlongPause(by: limiter, at: now) != nil { late.append((ticket, wait)) }
+            if let wait = lateness(of: entry, at: now) { late.append((ticket, wait)) }
         }
         for (ticket, _) in late { withdraw(ticket) }
         return late.sorted { $0.ticket < $1.ticket }
+    }
+
+    /// The same for one alone, without a look at the others.
+    ///
+    /// - Returns: how long nothing is sent; `nil` where it goes on waiting, or waits no more already.
+    package mutating func refuseLate(_ ticket: Ticket, at now: Duration) -> Duration? {
+        guard let wait = waiting[ticket].flatMap({ lateness(of: $0, at: now) }) else { return nil }
+        withdraw(ticket)
+        return wait
+    }
+
+    /// How long nothing is sent, where that is too long for one that waits for its server.
+    private func lateness(of entry: Entry, at now: Duration) -> Duration? {
+        guard let limiter = hosts[entry.host]?.limiter, limiter.pause(at: now) != nil, let wait = limiter.wait(at: now)
+        else {
+            return nil
+        }
+        let isPastDeadline = entry.deadline.map { $0 <= now + wait } ?? false
+        return isPastDeadline || entry.overlongPause(by: limiter, at: now) != nil ? wait : nil
     }
 
     /// Its host has nothing to do with it any more.

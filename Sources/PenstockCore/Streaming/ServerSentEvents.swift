@@ -104,6 +104,10 @@ struct EventSession: Sendable {
     let context: CallContext
     /// What each of its connections sends.
     let method: HTTPMethod
+    /// Whether it may be sent twice, whatever the method.
+    let isDeclaredIdempotent: Bool
+    /// What means that nothing was done, but for the credential.
+    let expiry: ExpiryRule
     /// Makes a connection that begins after the event with the id.
     let connect: @Sendable (String?) async throws(APIError) -> StreamedResponse
     /// Takes it off the client's table.
@@ -248,7 +252,7 @@ final class EventSource: Sendable {
         } catch {
             if case .httpStatus(let status) = error.kind { return try await end(.status(status), error, session) }
             guard let kind = error.kindOfFailedConnection else { throw error }
-            return try await end(.failed(kind), error, session, error.farthest)
+            return try await end(.failed(kind), error, session, error.farthest(by: session.expiry))
         }
         if let refusal = EventStreamReconnection.Ending(refusing: response.http) {
             return try await end(refusal, response.refused(refusal), session)
@@ -289,7 +293,7 @@ final class EventSource: Sendable {
 
 extension EventSession {
     fileprivate func sent(_ state: SendState) -> EventStreamReconnection.Sent {
-        .init(method, isDeclaredIdempotent: context.settings.idempotency != .byMethod, state)
+        .init(method, isDeclaredIdempotent: isDeclaredIdempotent, state)
     }
 }
 
@@ -318,8 +322,15 @@ struct NoEventStream: Error, CustomStringConvertible {
 }
 
 extension APIError {
-    /// How far any request of a call without an answer of its own has come: behind a redirect it is not the last alone that counts.
-    fileprivate var farthest: SendState { attempts.map(\.sendState).max() ?? sendState ?? .unsent }
+    /// How far any request of a call without an answer of its own has come: behind a redirect it is not the last alone that
+    /// counts. What was answered that the credential is not good was not processed.
+    fileprivate func farthest(by expiry: ExpiryRule) -> SendState {
+        let states = attempts.map { attempt in
+            let isRefused = attempt.status.map(expiry.statuses.contains) ?? false
+            return isRefused ? .unprocessed : attempt.sendState
+        }
+        return states.max() ?? sendState ?? .unsent
+    }
 
     fileprivate var transportKind: TransportError.Kind {
         if case .cancelled = kind { return .cancelled }

@@ -1,17 +1,71 @@
 import Foundation
 
 /// Work that waits for a disk, done on threads that serve no tasks: a disk that hangs holds up who asked for it and nobody else.
-enum DiskWork {
-    private static let queue = DispatchQueue(label: "penstock.disk", attributes: .concurrent)
+package enum DiskWork {
+    /// How many disks may hang before one that does not is waited for in vain.
+    private static let threads = WorkThreads("penstock.disk", atMost: 64)
 
-    /// What the work gives back, once it is done. Cancelling the task does not end the work.
-    static func run<Output: Sendable, Failure: Error>(
+    /// What the work gives back, once it is done. Works are done beside each other, and begin in the order in which they were
+    /// asked for. Cancelling the task does not end the work.
+    package static func run<Output: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Output
     ) async throws(Failure) -> Output {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Output, Failure>, Never>) in
-            queue.async { continuation.resume(returning: Result(catching: work)) }
+            threads.run { continuation.resume(returning: Result(catching: work)) }
         }
         return try result.get()
+    }
+}
+
+/// Threads that do what has to wait, each one thing at a time. They are none of a dispatch queue's: on Linux the queues that do
+/// several things at a time and Swift's tasks have the same few threads, so that what waits there holds up tasks.
+///
+/// Unchecked because the state is touched with the condition held.
+final class WorkThreads: @unchecked Sendable {
+    /// How long a thread that has nothing to do is there for what comes next.
+    private static let patience: TimeInterval = 5
+
+    private let name: String
+    private let most: Int
+    private let condition = NSCondition()
+    private var waiting: ArraySlice<@Sendable () -> Void> = []
+    private var idle = 0
+    private var count = 0
+
+    /// - Parameter most: of the threads. What comes while all of them are busy waits until one is done.
+    init(_ name: String, atMost most: Int) {
+        (self.name, self.most) = (name, most)
+    }
+
+    /// Returns at once.
+    func run(_ work: @escaping @Sendable () -> Void) {
+        condition.lock()
+        defer { condition.unlock() }
+        waiting.append(work)
+        if waiting.count <= idle { return condition.signal() }
+        guard count < most else { return }
+        count += 1
+        let thread = Thread { [self] in
+            while let work = next() { work() }
+        }
+        thread.name = name
+        thread.start()
+    }
+
+    /// What is to be done next; `nil` where nothing has come for a while.
+    private func next() -> (@Sendable () -> Void)? {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let work = waiting.popFirst() { return work }
+            idle += 1
+            let isWoken = condition.wait(until: Date(timeIntervalSinceNow: Self.patience))
+            idle -= 1
+            guard isWoken || !waiting.isEmpty else {
+                count -= 1
+                return nil
+            }
+        }
     }
 }

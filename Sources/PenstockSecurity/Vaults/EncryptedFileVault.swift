@@ -26,8 +26,6 @@ public final class EncryptedFileVault: CredentialVault {
     private let key: VaultKey
     private let time: TimeSource
     private let changes = VaultQueue("file")
-    /// What reads is not held up by what waits for its turn to write, nor by another that reads from a slow disk.
-    private let reads = VaultQueue("file.read", attributes: .concurrent)
 
     /// Nothing is read or written before it is first used.
     ///
@@ -96,7 +94,8 @@ public final class EncryptedFileVault: CredentialVault {
     /// What a reader finds is whole, since the file is replaced as a whole: it needs no lock.
     private func read() async throws(VaultError) -> SealedItems {
         let given = try await key.given()
-        return try await reads.run { [file, key] () throws(VaultError) in
+        // It is not held up by what waits for its turn to write, nor by another that reads from a slow disk.
+        return try await DiskWork.run { [file, key] () throws(VaultError) in
             var found = try Self.contents(of: file)
             while true {
                 do throws(VaultError) {

@@ -49,13 +49,13 @@ extension VaultError {
     }
 }
 
-/// Where a vault waits for the disk, or for another process: never on a thread that runs tasks.
+/// Where a vault waits for the disk, or for another process, and does one thing after the other: never on a thread that runs
+/// tasks.
 struct VaultQueue: Sendable {
     private let queue: DispatchQueue
 
-    /// - Parameter attributes: one thing is done after the other unless told otherwise.
-    init(_ name: String, attributes: DispatchQueue.Attributes = []) {
-        queue = DispatchQueue(label: "penstock.vault.\(name)", attributes: attributes)
+    init(_ name: String) {
+        queue = DispatchQueue(label: "penstock.vault.\(name)")
     }
 
     func run<Value: Sendable>(

@@ -55,8 +55,8 @@ final class GateTransport: Transport {
 
     func release(_ path: String) { state.withLock { _ = $0.released.insert(path) } }
     func releaseAll() { state.withLock { $0.isOpen = true } }
-    func waitForRequests(_ count: Int) async { await state.wait { $0.began.count >= count } }
-    func waitForOpen(_ count: Int) async { await state.wait { $0.open.count == count } }
+    func waitForRequests(_ count: Int) async { await state.waitUnlessCancelled { $0.began.count >= count } }
+    func waitForOpen(_ count: Int) async { await state.waitUnlessCancelled { $0.open.count == count } }
 
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         let held = Held(state)

@@ -31,6 +31,7 @@ import Testing
             configuration.identity = { user.value }
             configuration.headers = CommonHeaders { ["Authorization": "Bearer \(user.value)"] }
             configuration.sinks = [hook]
+            configuration.callInterceptors = [hook]
             client = APIClient(configuration, transport: script)
             _ = try await client.send(Tea())
             clock.advance(by: .seconds(61))
@@ -42,9 +43,16 @@ import Testing
         }
     }
 
-    /// Does something while a call is being decoded.
-    private final class Hook: EventSink {
+    /// Does something once a call has its answer, or while that is being decoded.
+    private final class Hook: EventSink, Interceptor {
+        let onAnswer = Box<(@Sendable () async -> Void)?>(nil)
         let onDecoding = Box<(@Sendable (CallID) -> Void)?>(nil)
+
+        func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+            let exchange = try await next(request)
+            await onAnswer.value?()
+            return exchange
+        }
 
         func receive(_ event: Event, _ context: EventContext) {
             guard case .stageStarted(.decoding) = event else { return }
@@ -85,18 +93,16 @@ import Testing
     @Test("None is begun once the user has signed out", .covers("H28", "S4.13"))
     func signedOut() async throws {
         let stale = try await Stale()
-        stale.hook.onDecoding.value = { [client = stale.client, user = stale.user] _ in
-            let (gone, semaphore) = (user.value, DispatchSemaphore(value: 0))
+        stale.hook.onAnswer.value = { [client = stale.client, user = stale.user] in
+            let gone = user.value
             user.value = ""
-            Task.detached {
-                await client.signOut(gone)
-                semaphore.signal()
-            }
-            semaphore.wait()
+            await client.signOut(gone)
         }
         #expect(await failure { try await stale.client.send(Tea()) }?.kind == .cancelled)
         await stale.untilRefreshedOrNot()
         #expect(stale.script.requests.count == 1)
+        // The interceptor's task has ended with its call; what is stored is removed all the same.
+        while !Task.isCancelled, await stale.store.statistics().entries > 0 { await Task.yield() }
         #expect(await stale.store.statistics().entries == 0)
     }
 

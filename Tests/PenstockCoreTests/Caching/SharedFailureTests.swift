@@ -57,7 +57,7 @@ import Testing
         /// Starts a call, and others once it is at the gate; returns when they wait for it.
         func start(_ count: Int) async -> [Call<Product>] {
             let first = client.start(Tea())
-            await gate.entered.wait { $0 == 1 }
+            await gate.entered.waitUnlessCancelled { $0 >= 1 }
             let others = (1..<count).map { _ in client.start(Tea()) }
             await events.whenJoined(count - 1)
             return [first] + others
@@ -177,7 +177,7 @@ import Testing
             configuration.options.inFlight = .join
         }
         let wrong = gated.client.start(Tea(), options: .headers(["X-Note": "line\nbreak"]))
-        await gated.gate.entered.wait { $0 == 1 }
+        await gated.gate.entered.waitUnlessCancelled { $0 >= 1 }
         let right = gated.client.start(Tea())
         await gated.script.waitForExchanges(count: 1)
         let another = gated.client.start(Tea(), options: .headers(["X-Note": "line\nbreak"]))

@@ -36,11 +36,11 @@ import Testing
         for isLate in [false, true] {
             let call = client.start(Hello())
             if isLate { _ = try await call.value }
-            await withCheckedContinuation { continuation in
+            try await delivered { done in
                 call.onResult(results.put).deliver(to: listener).deliver(to: screen, Screen.show)
                     .onResult(on: counter) { counter, _ in
                         counter.count += 1
-                        continuation.resume()
+                        done(())
                     }
             }
             await results.wait(for: isLate ? 4 : 2)

@@ -42,19 +42,28 @@ enum CallSupport {
 @MainActor
 final class Mailbox<Value: Sendable> {
     private(set) var values: [Value] = []
-    private var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private let count = Monitor(0)
 
     func put(_ value: Value) {
         values.append(value)
-        let ready = waiters.filter { $0.count <= values.count }
-        waiters.removeAll { $0.count <= values.count }
-        for waiter in ready { waiter.continuation.resume() }
+        count.withLock { $0 += 1 }
     }
 
+    /// Returns once so much has come, or the test is cancelled.
     func wait(for count: Int) async {
-        guard values.count < count else { return }
-        await withCheckedContinuation { waiters.append((count, $0)) }
+        await self.count.waitUnlessCancelled { $0 >= count }
     }
+}
+
+/// What a closure is given.
+///
+/// - Throws: `CancellationError` once the test is cancelled.
+func delivered<Value: Sendable>(_ begin: (@escaping @Sendable (Value) -> Void) -> Void) async throws -> Value {
+    let given = Monitor<Value?>(nil)
+    begin { value in given.withLock { $0 = value } }
+    await given.waitUnlessCancelled { $0 != nil }
+    guard let value = given.withLock({ $0 }) else { throw CancellationError() }
+    return value
 }
 
 /// Lets everything that is ready to run on the main actor run.

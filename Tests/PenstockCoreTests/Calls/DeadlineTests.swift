@@ -86,7 +86,7 @@ import Testing
             $0.sinks = [recorder]
         }
         let leader = timed.client.start(Tea())
-        await stuck.entered.wait { $0 == 1 }
+        await stuck.entered.waitUnlessCancelled { $0 >= 1 }
         timed.clock.advance(by: .milliseconds(500))
         let (joined, patient) = (timed.client.start(Tea()), timed.client.start(Tea()))
         await recorder.whenJoined(2)
@@ -99,7 +99,7 @@ import Testing
         #expect(stuck.entered.withLock { $0 } == 1)
         // Nobody waits for it any more, so that the next call asks for itself.
         let next = timed.client.start(Tea())
-        await stuck.entered.wait { $0 == 2 }
+        await stuck.entered.waitUnlessCancelled { $0 >= 2 }
         timed.client.cancelAll()
         #expect(await next.result.failure?.kind == .cancelled)
         stuck.leave.open()

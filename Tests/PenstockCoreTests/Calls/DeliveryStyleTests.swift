@@ -35,17 +35,17 @@ import Testing
     func deliveredOnTheDeclaredActor() async throws {
         let client = CallSupport.client(CallSupport.answering())
         let counter = Counter()
-        await withCheckedContinuation { continuation in
+        try await delivered { done in
             client.start(Hello()) { _ in
                 MainActor.preconditionIsolated()
-                continuation.resume()
+                done(())
             }
         }
-        await withCheckedContinuation { continuation in
+        try await delivered { done in
             client.start(Hello(), on: counter) { counter, _ in
                 counter.preconditionIsolated()
                 counter.count += 1
-                continuation.resume()
+                done(())
             }
         }
         #expect(await counter.count == 1)

@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -91,7 +92,7 @@ import Testing
             withUnsafeCurrentTask { $0?.cancel() }
             return await failure { try await client.send(Hello()) }
         }
-        let error = await task.value
+        let error = await task.valueOfTest
         #expect(error?.kind == .cancelled)
         #expect(error?.stage == .prepare)
     }

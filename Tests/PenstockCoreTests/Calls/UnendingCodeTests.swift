@@ -280,7 +280,7 @@ struct StuckRig: Sendable {
         let before = stuck.entered.withLock { $0 }
         var scope: CallScope? = CallScope()
         let task = await form.begin(client, in: scope)
-        await stuck.entered.wait { $0 > before }
+        await stuck.entered.waitUnlessCancelled { $0 > before }
         switch end {
         case .task: task.cancel()
         case .scope: scope = nil

@@ -50,7 +50,7 @@ import Testing
         let wires = ScriptedWires(first, second)
         let socket = Self.client(wires, clock).webSocket("/chat", Self.options)
         let opening = Task { await Self.failure(socket) }
-        await first.state.wait { !$0.written.isEmpty }
+        await first.state.waitUnlessCancelled { !$0.written.isEmpty }
         let answer = "HTTP/1.1 503 Busy\r\nRetry-After: \(value)\r\nContent-Length: 0\r\n\r\n"
         first.send(Data(answer.utf8))
         await clock.waitForSleeper(until: .init(offset: .seconds(seconds)))
@@ -59,7 +59,7 @@ import Testing
         #expect(wires.connects == 1)
         clock.advance(by: .nanoseconds(1))
         _ = await second.upgrade()
-        #expect(await opening.value == nil)
+        #expect(await opening.valueOfTest == nil)
         #expect(wires.connects == 2)
         socket.cancel()
     }
@@ -87,7 +87,7 @@ import Testing
                 _ = await wire.events(behind: head) { !$0.isEmpty }
             }
             wire.state.withLock { $0.hasEnded = true }
-            await wire.state.wait { $0.failure != nil }
+            await wire.state.waitUnlessCancelled { $0.failure != nil }
         }
         _ = await reading.result
         // The last connection that is asked for is one that there is not.
@@ -122,7 +122,7 @@ import Testing
             await Task.yield()
         }
         all[2].send(Data("1\n".utf8))
-        #expect(await request.value == "1")
+        #expect(await request.valueOfTest == "1")
         #expect(all[1].state.withLock(\.written).isEmpty)
         calls.cancel()
     }
@@ -137,7 +137,7 @@ import Testing
         try await calls.open()
         all[0].state.withLock { $0.isBlocked = true }
         let stuck = Task { try? await calls.send("never") }
-        await all[0].state.wait { $0.writings == 1 }
+        await all[0].state.waitUnlessCancelled { $0.writings >= 1 }
         all[0].state.withLock { $0.hasEnded = true }
         for _ in 0..<200 { await Task.yield() }
         let failure = Locked<APIError.Kind?>(nil)
@@ -159,9 +159,9 @@ import Testing
             await Task.yield()
         }
         all[1].send(Data("1\n".utf8))
-        #expect(await request.value == "1")
+        #expect(await request.valueOfTest == "1")
         #expect(failure.withLock { $0 } == nil)
-        _ = await stuck.value
+        _ = await stuck.valueOfTest
         calls.cancel()
     }
 

@@ -103,7 +103,7 @@ private final class OneSocket: Transport {
             state.payloads = (1...8).map { Data([$0]) }
             state.serve()
         }
-        await socket.state.wait { $0.delivered >= 4 }
+        await socket.state.waitUnlessCancelled { $0.delivered >= 4 }
         for _ in 0..<200 {
             socket.state.withLock { $0.serve() }
             await Task.yield()
@@ -137,7 +137,7 @@ private final class OneSocket: Transport {
         await clock.waitForSleeper(until: .init(offset: .seconds(seconds)))
         #expect(client.callCount == 1)
         clock.advance(by: .nanoseconds(1))
-        #expect(await opening.value == .timeout(.connect))
+        #expect(await opening.valueOfTest == .timeout(.connect))
         channel.cancel()
     }
 
@@ -153,7 +153,7 @@ private final class OneSocket: Transport {
             state.payloads = [Data([1]), Data([2])]
             state.serve()
         }
-        await transport.socket.state.wait { $0.delivered == 2 }
+        await transport.socket.state.waitUnlessCancelled { $0.delivered >= 2 }
         var iterator = channel.messages.makeAsyncIterator()
         #expect(try await iterator.next() == Data([1]))
         if byServer {

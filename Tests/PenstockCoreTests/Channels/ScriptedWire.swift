@@ -109,8 +109,9 @@ final class ScriptedWire: TransportWire {
     /// - Returns: how many bytes the request had.
     func upgrade(then frames: Data = Data()) async -> Int {
         let end = Data("\r\n\r\n".utf8)
-        let head = await state.wait { state -> Data? in
-            state.written.range(of: end).map { Data(state.written[..<$0.upperBound]) }
+        await state.waitUnlessCancelled { $0.written.range(of: end) != nil }
+        let head = state.withLock { state in
+            state.written.range(of: end).map { Data(state.written[..<$0.upperBound]) } ?? Data()
         }
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
         let key = lines.first { $0.hasPrefix("Sec-WebSocket-Key: ") }?.dropFirst(19) ?? ""
@@ -126,10 +127,14 @@ final class ScriptedWire: TransportWire {
     func events(
         behind count: Int, when isEnough: @escaping @Sendable ([WebSocketMachine.Event]) -> Bool
     ) async -> [WebSocketMachine.Event] {
-        await state.wait { state in
+        let found = Locked<[WebSocketMachine.Event]?>(nil)
+        await state.waitUnlessCancelled { state in
             let events = Self.read(state.written.dropFirst(count))
-            return isEnough(events) ? events : nil
+            guard isEnough(events) else { return false }
+            found.withLock { $0 = $0 ?? events }
+            return true
         }
+        return found.withLock { $0 ?? [] }
     }
 
     func events(behind count: Int) -> [WebSocketMachine.Event] {

@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -20,9 +21,9 @@ import Testing
             do throws(APIError) { try await socket.open() } catch { return error }
             return nil
         }
-        await wire.state.wait { $0.written.range(of: Data("\r\n\r\n".utf8)) != nil }
+        await wire.state.waitUnlessCancelled { $0.written.range(of: Data("\r\n\r\n".utf8)) != nil }
         answer(wire)
-        let error = await opening.value
+        let error = await opening.valueOfTest
         socket.cancel()
         return error
     }

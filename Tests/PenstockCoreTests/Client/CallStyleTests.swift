@@ -74,20 +74,20 @@ import Testing
 
     @Test func `a call by path alone delivers to a closure, whatever it gives`() async throws {
         let rig = Rig()
-        let model = await withCheckedContinuation { done in
+        let model = try await delivered { done in
             rig.client.start(path: "/p", method: .post, body: .text("a"), as: Product.self) {
-                done.resume(returning: $0)
+                done($0)
             }
         }
         #expect(try model.get() == Product(id: 7, name: "tea"))
-        let payload = await withCheckedContinuation { done in
+        let payload = try await delivered { done in
             rig.client.start(path: "/p", method: .put, body: .text("b"), as: Payload.self) {
-                done.resume(returning: $0)
+                done($0)
             }
         }
         #expect(try payload.get().json()["name"] == "tea")
-        let nothing = await withCheckedContinuation { done in
-            rig.client.start(path: "/p", method: .patch, body: .text("c")) { done.resume(returning: $0) }
+        let nothing = try await delivered { done in
+            rig.client.start(path: "/p", method: .patch, body: .text("c")) { done($0) }
         }
         try nothing.get()
         #expect(rig.sent.map(\.method) == [.post, .put, .patch])
@@ -100,13 +100,13 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (first, second) = (folder.appendingPathComponent("a"), folder.appendingPathComponent("b"))
-        let called = await withCheckedContinuation { done in
-            rig.client.download(GetProduct(), to: .file(first)) { done.resume(returning: $0) }
+        let called = try await delivered { done in
+            rig.client.download(GetProduct(), to: .file(first)) { done($0) }
         }
         #expect(try called.get().url == first)
         let request = HTTPRequest(method: .get, url: try HTTPURL("https://films.example.com/7"))
-        let asked = await withCheckedContinuation { done in
-            rig.client.download(request, to: .file(second)) { done.resume(returning: $0) }
+        let asked = try await delivered { done in
+            rig.client.download(request, to: .file(second)) { done($0) }
         }
         #expect(try asked.get().url == second)
         #expect(try Data(contentsOf: second) == Data(contentsOf: first))
@@ -181,22 +181,15 @@ import Testing
 /// Hears the end of an API object's load.
 @MainActor
 final class Ending: APIManagerDelegate {
-    private var isOver = false
-    private var waiter: CheckedContinuation<Void, Never>?
+    private let isOver = Monitor(false)
 
     func managerDidSucceed(_ manager: any AnyAPIManager) { end() }
     func managerDidFail(_ manager: any AnyAPIManager, _ error: APIError) { end() }
 
-    func happened() async {
-        if isOver { return }
-        await withCheckedContinuation { waiter = $0 }
-    }
+    /// Returns once it has, or the test is cancelled.
+    func happened() async { await isOver.waitUnlessCancelled { $0 } }
 
-    private func end() {
-        isOver = true
-        waiter?.resume()
-        waiter = nil
-    }
+    private func end() { isOver.withLock { $0 = true } }
 }
 
 @Suite(.timeLimit(.minutes(5))) struct VerbTests {
@@ -245,10 +238,10 @@ final class Ending: APIManagerDelegate {
         }
         for method in methods {
             let endings = Box(0)
-            await withCheckedContinuation { continuation in
+            try await delivered { done in
                 rig.client.start(Verb(method: method)) { _ in
                     endings.update { $0 += 1 }
-                    continuation.resume()
+                    done(())
                 }
             }
             #expect(endings.value == 1)

@@ -44,6 +44,15 @@ import Testing
         table.endWork(later)
     }
 
+    @Test func `nobody sleeps until the time is up where nothing is left to wait for`() async {
+        let slept = Box(0)
+        var time = TimeSource.system
+        time.sleep = { _ in slept.update { $0 += 1 } }
+        for _ in 0..<20 { #expect(await table.drained(of: ClientLineage(.test), within: .seconds(1), by: time)) }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(slept.value == 0)
+    }
+
     @Test func `those are cancelled that match and have not gone`() {
         let calls = (0..<5).map { _ in makeCall() }
         let places = calls.map { table.add($0) }

@@ -87,7 +87,7 @@ import Testing
             ]
         }
         let stream = try await client.stream(Export())
-        await streams.state.wait { $0.closed == [1] }
+        await streams.state.waitUnlessCancelled { $0.closed == [1] }
         stream.cancel()
         #expect(streams.state.withLock(\.cancelled) == [0])
     }

@@ -1,3 +1,4 @@
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
         clock.advance(by: .milliseconds(9_999))
         transport.release()
         #expect(try await call.value == Message(text: "hello"))
-        #expect(await shutdown.value)
+        #expect(await shutdown.valueOfTest)
         #expect(clock.sleeperCount == 0)
     }
 
@@ -51,7 +52,7 @@ import Testing
         for _ in 0..<100 { await Task.yield() }
         #expect(client.callCount == 2)
         clock.advance(by: .milliseconds(1))
-        #expect(await shutdown.value == false)
+        #expect(await shutdown.valueOfTest == false)
         for call in calls { #expect(await call.result.failure?.kind == .cancelled) }
         #expect(transport.openExchangeCount == 0)
     }
@@ -62,7 +63,7 @@ import Testing
         await transport.waitForExchanges(count: 1)
         let shutdown = Task { await client.shutdown(draining: .seconds(10)) }
         shutdown.cancel()
-        #expect(await shutdown.value == false)
+        #expect(await shutdown.valueOfTest == false)
         #expect(await call.result.failure?.kind == .cancelled)
     }
 
@@ -128,6 +129,6 @@ import Testing
         while !Task.isCancelled, !rig.client.state.lineage.isShutDown { await Task.yield() }
         desk.open()
         #expect(try await call.value == Product(id: 7, name: "tea"))
-        #expect(await shutdown.value)
+        #expect(await shutdown.valueOfTest)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -79,21 +80,33 @@ import Testing
         await rig.desk.untilRefreshed()
         #expect(await derived.shutdown(draining: .zero) == false)
         // What was sent without an answer is not sent once more, as it would be otherwise.
-        #expect(await renewal.value != nil)
+        #expect(await renewal.valueOfTest != nil)
         #expect(rig.desk.refreshed.count == 1)
         rig.desk.open()
     }
 
-    @Test func `a client's end waits for a renewal whose calls have given up, until the vault has it`() async throws {
+    enum Follower: CaseIterable {
+        case root, derived, joining
+    }
+
+    @Test(arguments: Follower.allCases)
+    func `a client's end waits for a renewal whose calls have given up, until the vault has it`(
+        follower: Follower
+    ) async throws {
         let vault = HoldingVault()
         let rig = Self.rig(vault)
         try await rig.signIn()
         rig.desk.close()
-        let call = rig.client.start(GetProduct())
+        let client = follower == .root ? rig.client : rig.client.with { $0.headers = ["X": "1"] }
+        // What a call of another client's has begun is waited for as well, once a call of its own has waited for it.
+        let other = follower == .joining ? rig.client.start(GetProduct(id: "8")) : nil
+        if other != nil { await rig.desk.untilRefreshed() }
+        let call = client.start(GetProduct())
         await rig.desk.untilRefreshed()
+        while other != nil, !Task.isCancelled, !rig.reasons.contains(.joined) { await Task.yield() }
         call.cancel()
         _ = await call.result
-        let (end, hasEnded) = await Self.end(rig.client)
+        let (end, hasEnded) = await Self.end(client)
         #expect(!hasEnded.value)
         vault.hold()
         rig.desk.open()
@@ -101,8 +114,24 @@ import Testing
         for _ in 0..<100 { await Task.yield() }
         #expect(!hasEnded.value)
         vault.release()
-        #expect(await end.value)
+        #expect(await end.valueOfTest)
         #expect(try await AuthRig(vault: vault).client.credential()?.token == "new")
+        _ = await other?.result
+    }
+
+    @Test func `a renewal that the app has asked a derived client for is waited for when that ends`() async throws {
+        let rig = Self.rig()
+        try await rig.signIn()
+        rig.desk.close()
+        let derived = rig.client.with { $0.headers = ["X": "1"] }
+        let renewal = Task { await failure { try await derived.refreshCredential() } }
+        await rig.desk.untilRefreshed()
+        renewal.cancel()
+        _ = await renewal.valueOfTest
+        let (end, hasEnded) = await Self.end(derived)
+        #expect(!hasEnded.value)
+        rig.desk.open()
+        #expect(await end.valueOfTest)
     }
 
     @Test func `a renewal that does not end in time is ended, and that is said`() async throws {
@@ -118,25 +147,36 @@ import Testing
         rig.desk.open()
     }
 
-    @Test(arguments: [true, false])
+    enum Doing: CaseIterable {
+        case signIn, signOut, signOutOfService
+    }
+
+    @Test(arguments: Doing.allCases, [true, false])
     func `a client's end waits for what the user did until the vault has it, also where nobody waits for that`(
-        signsIn: Bool
+        doing: Doing, isDerived: Bool
     ) async throws {
         let vault = HoldingVault()
         let rig = Self.rig(vault)
         try await rig.signIn()
         vault.hold()
+        let client = isDerived ? rig.client.with { $0.headers = ["X": "1"] } : rig.client
         let change = Task {
-            if signsIn { try await rig.signIn("other") } else { await rig.client.signOut("") }
+            switch doing {
+            case .signIn:
+                try await client.signIn(
+                    Credential("other", expiresIn: .seconds(3_600), obtained: rig.clock.timeSource.date()))
+            case .signOut: await client.signOut("")
+            case .signOutOfService: try await client.signOut()
+            }
         }
         await vault.untilHeld()
         change.cancel()
         _ = await change.result
-        let (end, hasEnded) = await Self.end(rig.client)
+        let (end, hasEnded) = await Self.end(client)
         #expect(!hasEnded.value)
         vault.release()
-        #expect(await end.value)
-        #expect(try await AuthRig(vault: vault).client.credential()?.token == (signsIn ? "other" : nil))
+        #expect(await end.valueOfTest)
+        #expect(try await AuthRig(vault: vault).client.credential()?.token == (doing == .signIn ? "other" : nil))
     }
 
     // MARK: Cookies
@@ -156,12 +196,12 @@ import Testing
         await other.untilAsked()
         #expect(!hasDerivedEnded.value && store.asked == 0)
         other.release(true)
-        #expect(await derivedEnd.value)
+        #expect(await derivedEnd.valueOfTest)
         let (end, hasEnded) = await Self.end(client)
         await store.untilAsked()
         #expect(!hasEnded.value)
         store.release(true)
-        #expect(await end.value)
+        #expect(await end.valueOfTest)
         #expect(store.asked == 1 && other.asked == 2)
     }
 
@@ -180,9 +220,9 @@ import Testing
     @Test(arguments: [0, 1, 3]) func `cookies are waited for as long as calls are, and for a second at least`(
         seconds: Int
     ) async throws {
-        let clock = TestClock()
+        let (clock, store) = (TestClock(), HoldingCookies())
         let client = CallSupport.client(CallSupport.answering()) {
-            $0.cookies = HoldingCookies()
+            $0.cookies = store
             $0.time = clock.timeSource
         }
         let hasEnded = Box(false)
@@ -191,16 +231,42 @@ import Testing
             hasEnded.value = true
             return isWhole
         }
-        let limit = Duration.seconds(max(seconds, 1))
+        await store.untilAsked()
         await clock.waitForSleepers(count: 1)
-        clock.advance(by: limit - .nanoseconds(1))
+        clock.advance(by: .seconds(max(seconds, 1)) - .nanoseconds(1))
         for _ in 0..<100 { await Task.yield() }
         #expect(!hasEnded.value)
-        while !Task.isCancelled, !hasEnded.value {
-            clock.advance(by: .nanoseconds(1))
-            await Task.yield()
+        clock.advance(by: .nanoseconds(1))
+        await store.untilEnded(end)
+        #expect(await end.valueOfTest == false)
+    }
+
+    @Test(arguments: [true, false]) func `a task that is cancelled waits for cookies too, for a second`(
+        isWritten: Bool
+    ) async throws {
+        let (clock, store) = (TestClock(), HoldingCookies())
+        let client = CallSupport.client(CallSupport.answering()) {
+            $0.cookies = store
+            $0.time = clock.timeSource
         }
-        #expect(await end.value == false)
+        let hasEnded = Box(false)
+        let end = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            let isWhole = await client.shutdown(draining: .seconds(3))
+            hasEnded.value = true
+            return isWhole
+        }
+        await store.untilAsked()
+        for _ in 0..<100 { await Task.yield() }
+        try #require(!hasEnded.value)
+        // One for the second, and one for the time that was given.
+        await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(1) - .nanoseconds(1))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!hasEnded.value)
+        if isWritten { store.release(true) } else { clock.advance(by: .nanoseconds(1)) }
+        await store.untilEnded(end)
+        #expect(await end.valueOfTest == isWritten)
     }
 }
 
@@ -216,7 +282,7 @@ private final class HoldingVault: CredentialVault {
 
     func hold() { state.withLock { $0.isHolding = true } }
     func release() { state.withLock { $0.isHolding = false } }
-    func untilHeld() async { await state.wait { $0.held > 0 } }
+    func untilHeld() async { await state.waitUnlessCancelled { $0.held > 0 } }
 
     private func pass() async {
         state.withLock { if $0.isHolding { $0.held += 1 } }
@@ -250,8 +316,17 @@ private final class HoldingCookies: CookieStore {
     private let state = Monitor(State())
 
     var asked: Int { state.withLock(\.asked) }
-    func untilAsked() async { await state.wait { $0.asked > 0 } }
+    func untilAsked() async { await state.waitUnlessCancelled { $0.asked > 0 } }
     func release(_ isKept: Bool) { state.withLock { $0.isKept = isKept } }
+
+    /// Waits for the end of a client that has it. Nothing is waited for any more once the test is cancelled.
+    func untilEnded(_ end: Task<Bool, Never>) async {
+        await withTaskCancellationHandler {
+            _ = await end.value
+        } onCancel: {
+            release(false)
+        }
+    }
 
     func settle() async -> Bool {
         state.withLock { $0.asked += 1 }

@@ -26,10 +26,10 @@ final class TokenDesk: Sendable {
     func close() { state.withLock { $0.isOpen = false } }
     func open() { state.withLock { $0.isOpen = true } }
     func gather(_ count: Int) { state.withLock { $0.gathering = count } }
-    func untilGathered() async { await state.wait { $0.sent.count >= $0.gathering } }
-    func untilRefreshed(_ count: Int = 1) async { await state.wait { $0.refreshed.count >= count } }
-    func untilSent(_ count: Int) async { await state.wait { $0.sent.count >= count } }
-    func untilLogin() async { await state.wait { $0.logins >= 1 } }
+    func untilGathered() async { await state.waitUnlessCancelled { $0.sent.count >= $0.gathering } }
+    func untilRefreshed(_ count: Int = 1) async { await state.waitUnlessCancelled { $0.refreshed.count >= count } }
+    func untilSent(_ count: Int) async { await state.waitUnlessCancelled { $0.sent.count >= count } }
+    func untilLogin() async { await state.waitUnlessCancelled { $0.logins >= 1 } }
 
     /// Counts a refresh, and returns when the desk is open.
     func refresh(_ old: Credential) async {

@@ -267,7 +267,7 @@ import Testing
         let vault = SlowVault()
         let rig = AuthRig(vault: vault)
         async let login: Void = rig.signIn()
-        await vault.state.wait { $0.saves == 1 }
+        await vault.state.waitUnlessCancelled { $0.saves >= 1 }
         try await rig.client.signOut()
         vault.state.withLock { $0.isOpen = true }
         try await login
@@ -286,10 +286,10 @@ import Testing
         vault.state.withLock { $0.deletesAtOnce = false }
         let client = rig.client
         let logout = Task { if isAccount { _ = await client.signOut("") } else { try await client.signOut() } }
-        await vault.state.wait { $0.deletes == 1 }
+        await vault.state.waitUnlessCancelled { $0.deletes >= 1 }
         try await rig.client.signIn(Credential("new"))
         vault.state.withLock { $0.deletesAtOnce = true }
-        try await logout.value
+        try await logout.valueOfTest
         let key = try #require(try await vault.keys().first)
         let item = try #require(try await vault.load(key))
         #expect(try CredentialRecord(item).credential.token == "new")
@@ -301,7 +301,7 @@ import Testing
         let vault = SlowVault()
         let rig = AuthRig(vault: vault)
         async let first: Void = rig.client.signIn(Credential("first"))
-        await vault.state.wait { $0.saves == 1 }
+        await vault.state.waitUnlessCancelled { $0.saves >= 1 }
         vault.state.withLock { $0.letsThroughLater = true }
         try await rig.client.signIn(Credential("second"))
         vault.state.withLock { $0.isOpen = true }

@@ -337,7 +337,7 @@ import Testing
         let insisting = Task { try await rig.client.refreshCredential() }
         for _ in 0..<100 { await Task.yield() }
         vault.release()
-        try await insisting.value
+        try await insisting.valueOfTest
         _ = try await call.value
         #expect(desk.refreshed.count == 1)
         #expect(try await rig.client.credential()?.token == "newer")
@@ -372,7 +372,7 @@ private final class HeldVault: CredentialVault {
 
     func hold() { state.withLock { $0.isHeld = true } }
     func release() { state.withLock { $0.isHeld = false } }
-    func untilAsked() async { await state.wait { $0.asked > 0 } }
+    func untilAsked() async { await state.waitUnlessCancelled { $0.asked > 0 } }
 
     func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? {
         state.withLock { $0.asked += 1 }

@@ -297,7 +297,7 @@ struct MergeQueueTests {
         let later = await ask(merger, [2], after: 1)
         await clock.waitForSleepers(count: 2)
         clock.advance(by: .milliseconds(10))
-        #expect(try await after.value.get() == "name 1")
+        #expect(try await after.valueOfTest.get() == "name 1")
         #expect(try await later[0].value.get() == "name 2")
         #expect(gate.began.count == 1)
     }

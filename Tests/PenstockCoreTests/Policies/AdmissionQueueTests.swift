@@ -412,6 +412,41 @@ struct AdmissionQueueTests {
         #expect(rated.pause(host: "a", for: .seconds(10), at: .zero).isEmpty)
     }
 
+    @Test("Who cannot be sent in time for the app's own rate goes on waiting, whoever else comes or goes")
+    func lateByRate() {
+        var queue = AdmissionQueue(.init(rate: .init(1, per: .seconds(100)), heedsServer: true))
+        #expect(queue.enter(1, host: "a", priority: .normal, at: .zero) == .admitted)
+        #expect(
+            queue.enter(2, host: "a", priority: .normal, timeLeft: .seconds(101), at: .zero) == .waits(.rate))
+        #expect(queue.enter(3, host: "a", priority: .high, at: .zero) == .waits(.rate))
+        #expect(queue.advance(to: .seconds(100)) == [3])
+        #expect(queue.refuseLate(at: .seconds(100)).isEmpty)
+        #expect(queue.refuseLate(2, at: .seconds(100)) == nil)
+        // Where the server says it, there is no use in waiting.
+        queue.pause(host: "b", for: .seconds(9), at: .seconds(100))
+        #expect(queue.refuseLate(at: .seconds(100)).isEmpty)
+        #expect(queue.pause(host: "a", for: .seconds(9), at: .seconds(100)) == [2])
+    }
+
+    @Test("One that is let go is refused alone where its server has it wait for too long")
+    func lateAlone() {
+        var queue = AdmissionQueue(.init(heedsServer: true))
+        queue.pause(host: "a", for: .seconds(60), at: .zero)
+        for ticket: Ticket in 1...3 {
+            _ = queue.enter(
+                ticket, host: "a", priority: .normal, isHeld: true, longestPause: .seconds(ticket == 3 ? 60 : 10),
+                at: .zero)
+        }
+        for ticket: Ticket in 1...3 {
+            #expect(queue.refuseLate(ticket, at: .zero) == nil)
+            _ = queue.hold(ticket, false, at: .zero)
+        }
+        #expect(queue.refuseLate(1, at: .zero) == .seconds(60))
+        #expect(queue.refuseLate(1, at: .zero) == nil)
+        #expect(queue.refuseLate(3, at: .zero) == nil)
+        #expect(queue.waitingCount == 2)
+    }
+
     @Test("A server's pause holds its host where the policy heeds it, and only then")
     func serverPause() {
         for heeds in [true, false] {

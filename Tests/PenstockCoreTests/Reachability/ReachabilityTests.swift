@@ -58,7 +58,7 @@ import Testing
         let task = Task { for await _ in changes {} }
         #expect(reachability?.listenerCount == 1)
         task.cancel()
-        await task.value
+        await task.valueOfTest
         #expect(reachability?.listenerCount == 0)
         var iterator = reachability?.changes.makeAsyncIterator()
         _ = await iterator?.next()
@@ -341,7 +341,7 @@ import Testing
         let task = Task { await failure { try await cancelled.client.send(Hello()) } }
         while !Task.isCancelled, cancelled.reachability.listenerCount == 0 { await Task.yield() }
         task.cancel()
-        #expect(await task.value?.kind == .cancelled)
+        #expect(await task.valueOfTest?.kind == .cancelled)
         while !Task.isCancelled, cancelled.reachability.listenerCount > 0 { await Task.yield() }
     }
 }

@@ -294,7 +294,7 @@ struct AdmissionTests {
         }
         defer { leave.open() }
         let stuck = rig.client.start(GetProduct(id: "stuck"))
-        await entered.wait { $0 == 1 }
+        await entered.waitUnlessCancelled { $0 >= 1 }
         let next = await start(rig, "next")
         #expect(rig.queueReasons == [.total])
         stuck.cancel()
@@ -545,6 +545,20 @@ struct AdmissionTests {
         }
         for call in [running, normal, low] { _ = try await call.value }
         #expect(order(rig) == ["running", "low", "normal"])
+    }
+
+    @Test("Whoever comes to wait has nobody look at all those who wait already")
+    func linearLine() throws {
+        let client = APIClient(.init(services: [.shop()]), transport: StubTransport { _ in .product })
+        let (call, time) = (client.begin(GetProduct(), .init(isSilent: true)).context, TestClock().timeSource)
+        let origin = try HTTPURL("https://api.example.com/").origin
+        LinearWork.expect("a line", unit: "a", limit: LinearParsingTests.limit, from: 1_000) { line in
+            let admissions = Admissions(.init(total: 1, heedsServer: true), time, Deadlines(time))
+            for _ in line.utf8 {
+                guard case .waits(let ticket, _, _) = admissions.enter(call, to: origin) else { continue }
+                admissions.suspend(ticket, false)
+            }
+        }
     }
 }
 

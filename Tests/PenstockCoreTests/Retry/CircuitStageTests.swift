@@ -30,11 +30,14 @@ struct CircuitStageTests {
     }
 
     /// An origin whose circuit has been open for as long as it may, and a call to it that is held back.
-    private func heldProbe(_ hold: Hold, _ steps: [ScriptedTransport.Step]) async -> (RetryRig, Call<Product>) {
+    private func heldProbe(
+        _ hold: Hold, isHedged: Bool, _ steps: [ScriptedTransport.Step]
+    ) async -> (RetryRig, Call<Product>) {
         let gate = Latch()
         let isInLine = hold == .pausedInLine || hold == .suspendedInLine
         let first: [ScriptedTransport.Step] = isInLine ? [.held(.product)] : []
-        let rig = rig(first + [.busy, .busy] + steps) { configuration in
+        let retry = isHedged ? RetryPolicy(limit: 0, hedging: HedgingPolicy(after: .seconds(100))) : .none
+        let rig = rig(first + [.busy, .busy] + steps, retry) { configuration in
             if isInLine { configuration.admission = .init(perHost: 1) }
             configuration.callInterceptors = [
                 Intercepting { request, call, next in
@@ -72,9 +75,9 @@ struct CircuitStageTests {
 
     @Test(
         "A call that is held back is no probe: another one finds out, and it goes on afterwards",
-        arguments: Hold.allCases)
-    func heldProbe(hold: Hold) async throws {
-        let (rig, probe) = await heldProbe(hold, [.product, .product])
+        arguments: Hold.allCases, [false, true])
+    func heldProbe(hold: Hold, isHedged: Bool) async throws {
+        let (rig, probe) = await heldProbe(hold, isHedged: isHedged, [.product, .product])
         let before = rig.hits
         _ = try await rig.client.send(GetProduct(), options: .priority(.immediate))
         #expect(rig.hits == before + 1)
@@ -84,10 +87,10 @@ struct CircuitStageTests {
     }
 
     @Test(
-        "A call that was held back is not sent where others have found out that nothing works", arguments: Hold.allCases
-    )
-    func heldForNothing(hold: Hold) async throws {
-        let (rig, probe) = await heldProbe(hold, [.busy, .product])
+        "A call that was held back is not sent where others have found out that nothing works",
+        arguments: Hold.allCases, [false, true])
+    func heldForNothing(hold: Hold, isHedged: Bool) async throws {
+        let (rig, probe) = await heldProbe(hold, isHedged: isHedged, [.busy, .product])
         let before = rig.hits
         let other = await failure { try await rig.client.send(GetProduct(), options: .priority(.immediate)) }
         #expect(other?.kind == .httpStatus(503))
@@ -97,9 +100,11 @@ struct CircuitStageTests {
         #expect(rig.hits == before + 1)
     }
 
-    @Test("A call that was held back is the probe where nobody has found out meanwhile", arguments: Hold.allCases)
-    func heldAndProbe(hold: Hold) async throws {
-        let (rig, probe) = await heldProbe(hold, [.held(.product), .product])
+    @Test(
+        "A call that was held back is the probe where nobody has found out meanwhile",
+        arguments: Hold.allCases, [false, true])
+    func heldAndProbe(hold: Hold, isHedged: Bool) async throws {
+        let (rig, probe) = await heldProbe(hold, isHedged: isHedged, [.held(.product), .product])
         let before = rig.hits
         release(hold, rig, probe)
         await rig.script.waitForExchanges(count: before + 1)

@@ -117,7 +117,7 @@ struct HedgingStageTests {
             if isHedged { await rig.script.waitForExchanges(count: earlier + 2) } else { await rig.settle() }
             let hits = rig.hits
             rig.script.release()
-            await task.value
+            await task.valueOfTest
             return hits
         }
         let post = rig(.held(.product), .product)

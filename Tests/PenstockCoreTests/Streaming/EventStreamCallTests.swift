@@ -37,7 +37,7 @@ import Testing
             await clock.waitForSleepers(count: 1)
             clock.advance(by: delay)
         }
-        return try await reader.value
+        return try await reader.valueOfTest
     }
 
     @Test("Events are yielded across pieces, and 204 ends the sequence")
@@ -158,7 +158,7 @@ import Testing
         }
         await clock.waitForSleepers(count: 1)
         task.cancel()
-        #expect(await failure { try await task.value }?.kind == .cancelled)
+        #expect(await failure { try await task.valueOfTest }?.kind == .cancelled)
         #expect(client.callCount == 0)
     }
 
@@ -196,7 +196,7 @@ import Testing
         case .endpoint: client.cancel(Hello.self)
         case .signOut: await client.signOut("alice")
         }
-        #expect(await reader.value?.kind == .cancelled)
+        #expect(await reader.valueOfTest?.kind == .cancelled)
         #expect(client.callCount == 0)
         #expect(script.requests.count == 1)
         #expect(recorder.grammarViolations == [])
@@ -212,7 +212,7 @@ import Testing
         await script.waitForExchanges(count: 1)
         #expect(client.callCount == 1)
         client.cancel(try #require(recorder.calls.first))
-        #expect(await reader.value?.kind == .cancelled)
+        #expect(await reader.valueOfTest?.kind == .cancelled)
         #expect(client.callCount == 0)
         #expect(script.openExchangeCount == 0)
     }

@@ -44,7 +44,7 @@ import Testing
 
     /// Reads a sequence to its end, which has so many waits before it.
     private func read(
-        _ script: ScriptedTransport, _ endpoint: Ask = Ask(), _ options: CallOptions = .init(),
+        _ script: ScriptedTransport, _ endpoint: some Endpoint = Ask(), _ options: CallOptions = .init(),
         _ reconnection: EventStreamReconnection = .init(), waits: Int = 0
     ) async -> Outcome {
         let clock = TestClock()
@@ -53,6 +53,13 @@ import Testing
             $0.random = Self.random()
             $0.circuitBreaker = nil
         }
+        return await read(client, clock, endpoint, options, reconnection, waits: waits)
+    }
+
+    private func read(
+        _ client: APIClient, _ clock: TestClock, _ endpoint: some Endpoint, _ options: CallOptions = .init(),
+        _ reconnection: EventStreamReconnection = .init(), waits: Int = 0
+    ) async -> Outcome {
         let reader = Task {
             var outcome = Outcome()
             do throws(APIError) {
@@ -68,7 +75,7 @@ import Testing
             await clock.waitForSleepers(count: 1)
             clock.advance(by: .seconds(30))
         }
-        return await reader.value
+        return await reader.valueOfTest
     }
 
     @Test(
@@ -125,6 +132,59 @@ import Testing
             #expect(fields.count == 3 && keys.count == 1)
             #expect((keys.first.flatMap { $0 } == nil) == (idempotency == .declared))
         }
+    }
+
+    /// Its headers have another key each time that they are asked for.
+    private struct AskWithKey: Endpoint {
+        typealias Output = Message
+        let count = Box(0)
+        var route: Route { .post("/ask") }
+        var headers: HeaderEdits {
+            count.update { $0 += 1 }
+            return ["Idempotency-Key": "\"\(count.value)\""]
+        }
+    }
+
+    @Test("A key of the app's own makes a request one that may be sent twice, and is one for all connections")
+    func ownKey() async {
+        func isRepeated(_ endpoint: some Endpoint, _ options: CallOptions = .init()) async {
+            let script = ScriptedTransport([
+                Self.stream("data: 1\n\n", failure: Self.lost), .fail(Self.unknown), Self.stream("data: 2\n\n"),
+            ])
+            let outcome = await read(script, endpoint, options, waits: 2)
+            #expect(outcome.data == ["1", "2"] && outcome.error == nil)
+            let keys = script.requests.map { $0.request.fields[IdempotencyKey.field] }
+            #expect(keys.count == 3 && Set(keys).count == 1 && keys.first != .some(nil))
+        }
+        await isRepeated(Ask(), .headers(["Idempotency-Key": "own"]))
+        await isRepeated(AskWithKey())
+    }
+
+    @Test(
+        "What was refused for its credential alone is asked for again where that could not be renewed for a moment",
+        arguments: [401, 419])
+    func refusedCredential(status: Int) async throws {
+        let (clock, tries) = (TestClock(), Box(0))
+        let authenticator = BearerAuthenticator(expiry: ExpiryRule(statuses: [419])) { _, context in
+            tries.update { $0 += 1 }
+            if tries.value == 1 { throw APIError(.unreachable(.connectionRefused), stage: .transport) }
+            return Credential("new", refreshToken: "r2", obtained: context.time.date())
+        }
+        let transport = StubTransport { request in
+            guard request.fields[.authorization] == "Bearer new" else { return HTTPResponse(status: status) }
+            return HTTPResponse(
+                status: 200, fields: [.contentType: "text/event-stream"], body: Data("data: 1\n\n".utf8))
+        }
+        let client = CallSupport.client(transport) {
+            $0.time = clock.timeSource
+            $0.services = [Service(.main, "https://api.example.com", authenticator: authenticator)]
+        }
+        try await client.signIn(Credential("old", refreshToken: "r1", obtained: clock.timeSource.date() - 3_600))
+        // What the rule does not name is an answer like any other.
+        let outcome = await read(client, clock, Ask(), waits: status == 419 ? 1 : 0)
+        #expect(outcome.data == (status == 419 ? ["1"] : []))
+        #expect(outcome.error?.kind == (status == 419 ? nil : .httpStatus(401)))
+        #expect(tries.value == (status == 419 ? 2 : 0))
     }
 
     @Test("Each sequence has a key of its own, and what is safe has none")
@@ -201,7 +261,7 @@ import Testing
             #expect(script.requests.count == before)
             clock.advance(by: .milliseconds(1))
         }
-        try await reader.value
+        try await reader.valueOfTest
         #expect(script.requests.count == 4)
     }
 }

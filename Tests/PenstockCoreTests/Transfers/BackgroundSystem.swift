@@ -34,7 +34,7 @@ final class BackgroundSystem: Sendable {
 
     /// Returns once it has so many requests that it has not sent.
     func hasTasks(_ count: Int = 1) async {
-        await state.wait { $0.tasks.count == count }
+        await state.waitUnlessCancelled { $0.tasks.count == count }
     }
 
     /// Sends what it has.

@@ -448,7 +448,7 @@ struct WebSocketOnTheWireTests {
             let settings = WebSocketOptions(pingInterval: .milliseconds(10), pongTimeout: .seconds(60))
             let socket = client.webSocket("/chat", settings)
             try await socket.open()
-            await pings.wait { $0 >= 5 }
+            await pings.waitUnlessCancelled { $0 >= 5 }
             await socket.close()
         }
     }

@@ -76,6 +76,11 @@ final class HedgedAttempt: CallWait, SharedWork, UrgentWork {
         }
         let relay = RelayedEvents(to: call, tellsStages: number == 1)
         let context = call.detached(relay) { [weak self] in self?.noteSent(number) }
+        // What the call was to find out is for the first one: where that is held back, it is for another call.
+        if number == 1 {
+            let probe = call.state.withLock { $0.probe }
+            context.state.withLock { $0.probe = probe }
+        }
         let runner = Runner(context: context, relay: relay)
         let isOn = state.withLock { state in
             guard !state.isOver else { return false }
