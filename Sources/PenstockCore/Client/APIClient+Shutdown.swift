@@ -52,7 +52,7 @@ extension APIClient {
         let alarms = Locked<[Task<Void, any Error>]>([])
         let ring: @Sendable (Duration) -> Void = { moment in
             let alarm = Task {
-                try await time.sleep(max(moment - time.now(), .zero))
+                try await time.sleep(until: moment)
                 promise.abandon()
             }
             alarms.withLock { $0.append(alarm) }

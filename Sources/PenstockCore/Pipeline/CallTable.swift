@@ -110,8 +110,8 @@ final class CallTable: Sendable {
         // that moves the clock once somebody sleeps would take it for another one.
         guard let number else { return true }
         defer { state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
-        let alarm = Task {
-            try await time.sleep(limit)
+        let alarm = Task { [end = time.now() + limit] in
+            try await time.sleep(until: end)
             promise.abandon()
         }
         defer { alarm.cancel() }

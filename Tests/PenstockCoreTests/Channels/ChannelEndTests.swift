@@ -55,12 +55,12 @@ import Testing
                 do throws(APIError) { try await socket.open() } catch { return error.kind }
                 return nil
             }
-            await wire.state.wait { !$0.written.isEmpty }
+            await wire.state.waitUnlessCancelled { !$0.written.isEmpty }
             clock.advance(by: .seconds(seconds) - .milliseconds(1))
             for _ in 0..<200 { await Task.yield() }
             #expect(!wire.isOver)
             if isAnswered { _ = await wire.upgrade() } else { clock.advance(by: .milliseconds(1)) }
-            #expect(await opening.value == (isAnswered ? nil : .timeout(phase)))
+            #expect(await opening.valueOfTest == (isAnswered ? nil : .timeout(phase)))
             socket.cancel()
         }
     }
@@ -85,7 +85,7 @@ import Testing
             let messages = [WebSocketMachine.Event](repeating: .message("hello"), count: count)
             #expect(events == messages + [.closed(code: WebSocketCloseCode(rawValue: code), reason: "")])
             wire.state.withLock { $0.hasEnded = true }
-            let error = await echo.value
+            let error = await echo.valueOfTest
             #expect((error == nil) == (code == 1_000 || code == 1_005))
         }
     }
@@ -100,7 +100,7 @@ import Testing
         let echo = Self.echo(socket)
         #expect(await wire.events(behind: head, when: Self.isClosed).first == .message("hello"))
         wire.state.withLock { $0.hasEnded = true }
-        #expect(await echo.value == nil)
+        #expect(await echo.valueOfTest == nil)
     }
 
     @Test("Who does not answer is waited for a second behind each message, and five seconds in all")
@@ -150,7 +150,7 @@ import Testing
             let head = await wire.upgrade(then: RawFrame(3).bytes)
             _ = await wire.events(behind: head, when: Self.isClosed)
             for _ in 0..<10 { wire.send(Self.hello) }
-            await wire.state.wait { $0.incoming.isEmpty }
+            await wire.state.waitUnlessCancelled { $0.incoming.isEmpty }
             #expect(!wire.isOver)
             if closes {
                 wire.state.withLock { $0.hasEnded = true }
@@ -158,9 +158,9 @@ import Testing
                 await clock.waitForSleeper(until: .init(offset: .seconds(1)))
                 clock.advance(by: .seconds(1))
             }
-            await wire.state.wait { $0.failure != nil }
+            await wire.state.waitUnlessCancelled { $0.failure != nil }
             #expect(wire.state.withLock(\.wasClosed))
-            #expect((await echo.value?.underlying as? WebSocketFailure)?.kind == .reservedOpcode)
+            #expect((await echo.valueOfTest?.underlying as? WebSocketFailure)?.kind == .reservedOpcode)
         }
     }
 
@@ -173,15 +173,15 @@ import Testing
         try await line.open()
         wire.state.withLock { $0.isBlocked = true }
         let sending = Task { try? await line.send("stuck") }
-        await wire.state.wait { $0.writings == 1 }
+        await wire.state.waitUnlessCancelled { $0.writings == 1 }
         let closing = Task { await line.close() }
         await clock.waitForSleeper(until: .init(offset: .seconds(5)))
         clock.advance(by: .seconds(5) - .nanoseconds(1))
         for _ in 0..<200 { await Task.yield() }
         #expect(!wire.isOver)
         clock.advance(by: .nanoseconds(1))
-        await closing.value
-        _ = await sending.value
+        await closing.valueOfTest
+        _ = await sending.valueOfTest
         #expect(wire.state.withLock(\.wasClosed))
     }
 
@@ -196,7 +196,7 @@ import Testing
             for _ in 0..<10 { wire.send(Data("unread\n".utf8)) }
             try await line.send("last")
             let closing = Task { await line.close() }
-            await wire.state.wait { $0.hasEndedWriting && $0.incoming.isEmpty }
+            await wire.state.waitUnlessCancelled { $0.hasEndedWriting && $0.incoming.isEmpty }
             #expect(!wire.isOver)
             let late = await #expect(throws: APIError.self) { try await line.send("late") }
             #expect(late?.kind == .transport(.connectionLost))
@@ -210,7 +210,7 @@ import Testing
                 #expect(!wire.isOver)
                 clock.advance(by: .milliseconds(100))
             }
-            await closing.value
+            await closing.valueOfTest
             #expect(wire.state.withLock(\.wasClosed) && wire.state.withLock(\.written) == Data("last\n".utf8))
         }
     }
@@ -320,14 +320,14 @@ import Testing
             }
             return nil
         }
-        await wire.state.wait { $0.writings == 1 }
+        await wire.state.waitUnlessCancelled { $0.writings == 1 }
         try #require(wire.state.withLock(\.longestWriting) == piece)
         for number in 1...4 {
-            await wire.state.wait { $0.writings == number }
+            await wire.state.waitUnlessCancelled { $0.writings == number }
             clock.advance(by: .seconds(20))
             wire.state.withLock { $0.room = piece }
         }
-        #expect(await sending.value == nil)
+        #expect(await sending.valueOfTest == nil)
         #expect(wire.state.withLock(\.written.count) == 4 * piece)
     }
 
@@ -354,15 +354,15 @@ import Testing
         try await line.open()
         wire.state.withLock { $0.isBlocked = true }
         let sending = Task { try? await line.send("long") }
-        await wire.state.wait { $0.writings == 1 }
+        await wire.state.waitUnlessCancelled { $0.writings == 1 }
         while !Task.isCancelled, !encoded.withLock({ $0.contains("beat") }) {
             clock.advance(by: .seconds(1))
             for _ in 0..<20 { await Task.yield() }
         }
         clock.advance(by: .seconds(60))
         wire.state.withLock { $0.isBlocked = false }
-        await wire.state.wait { $0.written == Data("long\nbeat\n".utf8) }
-        _ = await sending.value
+        await wire.state.waitUnlessCancelled { $0.written == Data("long\nbeat\n".utf8) }
+        _ = await sending.valueOfTest
         for _ in 0..<200 { await Task.yield() }
         #expect(!wire.isOver)
         let written = clock.now.offset
@@ -391,7 +391,7 @@ import Testing
         for _ in 0..<200 { await Task.yield() }
         #expect(!wire.isOver)
         clock.advance(by: .nanoseconds(1))
-        #expect(await sending.value == .timeout(.idle))
+        #expect(await sending.valueOfTest == .timeout(.idle))
         line.cancel()
     }
 
@@ -404,7 +404,7 @@ import Testing
         let calls = ReplyChannel(line, time: clock.timeSource) { $0.first }
         let first = Task { try? await calls.request("1 one") }
         let one = Data("1 one\n".utf8)
-        await wire.state.wait { $0.written == one }
+        await wire.state.waitUnlessCancelled { $0.written == one }
         let kind = Locked<APIError.Kind?>(nil)
         let second = Task {
             do throws(APIError) { _ = try await calls.request("1 two") } catch { kind.withLock { $0 = error.kind } }
@@ -415,9 +415,9 @@ import Testing
         guard case .invalidParameter("frame", _)? = kind.withLock({ $0 }) else {
             return #expect(Bool(false), "it is sent")
         }
-        await second.value
+        await second.valueOfTest
         wire.send(Data("1 reply\n".utf8))
-        #expect(await first.value == "1 reply")
+        #expect(await first.valueOfTest == "1 reply")
         calls.cancel()
     }
 
@@ -428,12 +428,12 @@ import Testing
             let line = Self.client(wire, clock).tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false)
             let calls = ReplyChannel(line, time: clock.timeSource) { $0 }
             let request = Task { try? await calls.request("1") }
-            await wire.state.wait { $0.written == Data("1\n".utf8) }
+            await wire.state.waitUnlessCancelled { $0.written == Data("1\n".utf8) }
             wire.state.withLock { state in
                 state.incoming.append(Data("1\n".utf8))
                 state.hasEnded = true
             }
-            #expect(await request.value == "1")
+            #expect(await request.valueOfTest == "1")
         }
     }
 
@@ -450,9 +450,9 @@ import Testing
         ]
         for (number, (news, kept)) in rounds.enumerated() {
             let request = Task { try await calls.request("\(number)") }
-            await wire.state.wait { $0.written.suffix(2) == Data("\(number)\n".utf8) }
+            await wire.state.waitUnlessCancelled { $0.written.suffix(2) == Data("\(number)\n".utf8) }
             wire.send(Data((news + ["\(number)"]).map { "\($0)\n" }.joined().utf8))
-            #expect(try await request.value == "\(number)")
+            #expect(try await request.valueOfTest == "\(number)")
             for text in kept { #expect(try await iterator.next() == text) }
         }
         calls.cancel()
@@ -469,11 +469,11 @@ import Testing
             do throws(APIError) { _ = try await calls.request("1") } catch { return error.kind }
             return nil
         }
-        await wire.state.wait { $0.writings == 1 }
+        await wire.state.waitUnlessCancelled { $0.writings == 1 }
         // The time to write something, and that for the reply.
         await clock.waitForSleepers(count: 2)
         clock.advance(by: .seconds(3))
-        #expect(await request.value == .timeout(.firstByte))
+        #expect(await request.valueOfTest == .timeout(.firstByte))
         calls.cancel()
         wire.state.withLock { $0.isBlocked = false }
     }
