@@ -58,7 +58,9 @@ final class Mailbox<Value: Sendable> {
 /// What a closure is given.
 ///
 /// - Throws: `CancellationError` once the test is cancelled.
-func delivered<Value: Sendable>(_ begin: (@escaping @Sendable (Value) -> Void) -> Void) async throws -> Value {
+func delivered<Value: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ begin: (@escaping @Sendable (Value) -> Void) -> Void
+) async throws -> Value {
     let given = Monitor<Value?>(nil)
     begin { value in given.withLock { $0 = value } }
     await given.waitUnlessCancelled { $0 != nil }
