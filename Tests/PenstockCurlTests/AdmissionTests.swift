@@ -229,6 +229,21 @@
             #expect(isAdmitted == [true, false], "the third connection is theirs, and there is no fourth")
         }
 
+        @Test("One that was to open a connection, and was taken back, keeps nobody from opening it")
+        func openerTakenBack() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let first = try transfer()
+            #expect(admit(first, &admission))
+            _ = admission.learned(true, from: first)
+            first.state.originQueue?.lowerPlaces(to: 1)
+            first.state.originQueue?.sends(first, .stream)
+            let opener = try transfer()
+            #expect(!admit(opener, &admission))
+            #expect(admission.impatient(1 + CurlAdmission.patience) === [opener])
+            admission.takeBack(opener, 2)
+            #expect(admission.impatient(2 + CurlAdmission.patience) === [opener])
+        }
+
         @Test("What goes over HTTP/1.1 takes no place on an HTTP/2 connection")
         func placesBesideHTTP1() throws {
             var admission = CurlAdmission(most: 3, isShared: true)

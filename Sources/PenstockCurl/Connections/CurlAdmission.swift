@@ -9,7 +9,8 @@
     /// because libcurl opens a connection for each of them as soon as it turns out not to be HTTP/2.
     ///
     /// A host may speak HTTP/2 on some connections and HTTP/1.1 on others. Which limit holds there is what was learnt last, and
-    /// what goes the other way takes nothing of it but the connections themselves: streams may be without end.
+    /// what goes the other way takes nothing of it but the connections themselves: streams may be without end. Where HTTP/1.1 was
+    /// learnt last, what comes waits for one of its connections, also while those of HTTP/2 could carry more.
     ///
     /// A transfer that is held back waits in its turn. Where all places on HTTP/2 connections are taken for long, by streams
     /// that do not end, one transfer (the opener) goes ahead and opens a further connection, and others follow on it.
@@ -232,6 +233,8 @@
         }
 
         func takeBack(_ transfer: CurlTransfer, _ now: UInt64) {
+            // What waits opens nothing, and another may have to.
+            if state.opener === transfer { state.opener = nil }
             leavesWire(transfer)
             state.count -= 1
             transfer.state.isAdmitted = false
