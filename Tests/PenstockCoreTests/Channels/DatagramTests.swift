@@ -24,6 +24,8 @@ struct DatagramPath {
     var weather: Weather
     var random: Seeded
     var now = Duration.seconds(1_000)
+    /// By how much the server's clock is ahead.
+    var serverClock = Duration.zero
     var client: DatagramMachine
     var listener: DatagramListener
     static let address = Data([127, 0, 0, 1, 0x12, 0x34])
@@ -72,7 +74,8 @@ struct DatagramPath {
         let end = now + duration
         pump()
         while !isDone(self) {
-            let next = [flying.map(\.at).min(), client.wakesAt, listener.wakesAt].compactMap(\.self).min()
+            let serverWakesAt = listener.wakesAt.map { $0 - serverClock }
+            let next = [flying.map(\.at).min(), client.wakesAt, serverWakesAt].compactMap(\.self).min()
             guard let next, next <= end else { return now = end }
             now = max(now, next)
             // In the order in which they were sent where they arrive together.
@@ -87,7 +90,9 @@ struct DatagramPath {
         switch end {
         case .client: client.receive(datagram, at: now)
         case .server:
-            for answer in listener.receive(datagram, from: Self.address, at: now) { send(answer, to: .client) }
+            for answer in listener.receive(datagram, from: Self.address, at: now + serverClock) {
+                send(answer, to: .client)
+            }
         }
     }
 
@@ -95,7 +100,7 @@ struct DatagramPath {
         for datagram in client.takeDatagrams(at: now) { send(datagram, to: .server) }
         while let event = client.next() { clientEvents.append(event) }
         for peer in listener.peers {
-            let now = now
+            let now = now + serverClock
             let (datagrams, events) =
                 listener.with(peer) { machine -> ([Data], [DatagramMachine.Event]) in
                     let datagrams = machine.takeDatagrams(at: now)
@@ -401,6 +406,19 @@ struct DatagramPath {
         #expect(isSent)
         path.run { $0.clientEvents.last == .delivered }
         #expect(path.received == [Data("here".utf8)])
+    }
+
+    @Test("A server that begins anew during the handshake, with its clock at zero, is reached all the same")
+    func restart() {
+        var path = DatagramPath(limits: .init(connect: .seconds(60)))
+        path.drops = { _, packet in Self.kind(packet) == "ack" }
+        path.run(for: .seconds(5))
+        #expect(path.seen.contains { Self.kind($0.packet) == "challenge" })
+        path.drops = { _, _ in false }
+        path.listener = DatagramListener(secret: Data("another secret".utf8))
+        path.serverClock = .zero - path.now
+        path.run { !$0.clientEvents.isEmpty }
+        #expect(path.clientEvents == [.connected])
     }
 
     @Test("An ack whose answer was lost is answered for as long as its connection is there, and makes no second one")

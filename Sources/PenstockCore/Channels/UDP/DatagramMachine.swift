@@ -186,7 +186,9 @@ public struct DatagramMachine: Sendable {
         switch (phase, packet) {
         case (.asking, .challenge(nonce, let stamp, let cookie)):
             prove(stamp, cookie, now)
-        case (.proving(let last, _, _), .challenge(nonce, let stamp, let cookie)) where stamp > last:
+        // One of a server that has begun anew since may have any moment, and comes only where it was asked for.
+        case (.proving(let last, _, let since), .challenge(nonce, let stamp, let cookie))
+        where stamp > last || stamp != last && now - since >= DatagramListener.cookieLife:
             prove(stamp, cookie, now)
         case (.proving, .ready(nonce, let token)):
             phase = .open(token: token)
