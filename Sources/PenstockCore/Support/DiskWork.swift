@@ -26,31 +26,39 @@ final class WorkThreads: @unchecked Sendable {
     /// How long a thread that has nothing to do is there for what comes next.
     private static let patience: TimeInterval = 5
 
-    private let name: String
     private let most: Int
+    private let startThread: @Sendable (@escaping @Sendable () -> Void) -> Bool
     private let condition = NSCondition()
     private var waiting: ArraySlice<@Sendable () -> Void> = []
     private var idle = 0
     private var count = 0
 
-    /// - Parameter most: of the threads. What comes while all of them are busy waits until one is done.
-    init(_ name: String, atMost most: Int) {
-        (self.name, self.most) = (name, most)
+    /// - Parameters:
+    ///   - most: of the threads. What comes while all of them are busy waits until one is done.
+    ///   - startThread: makes a thread that does what it is given; `false` where the system makes no more. The system's by default.
+    init(
+        _ name: String, atMost most: Int, startThread: (@Sendable (@escaping @Sendable () -> Void) -> Bool)? = nil
+    ) {
+        self.most = most
+        self.startThread = startThread ?? { SystemThread.start(name, $0) }
     }
 
     /// Returns at once.
     func run(_ work: @escaping @Sendable () -> Void) {
-        condition.lock()
-        defer { condition.unlock() }
-        waiting.append(work)
-        if waiting.count <= idle { return condition.signal() }
-        guard count < most else { return }
-        count += 1
-        let thread = Thread { [self] in
-            while let work = next() { work() }
+        let isNew = condition.withLock {
+            waiting.append(work)
+            if waiting.count <= idle {
+                condition.signal()
+                return false
+            }
+            guard count < most else { return false }
+            count += 1
+            return true
         }
-        thread.name = name
-        thread.start()
+        guard isNew, !startThread({ [self] in while let work = next() { work() } }) else { return }
+        condition.withLock { count -= 1 }
+        // Among the tasks it is better done than not at all.
+        DispatchQueue.global().async { [self] in condition.withLock { waiting.popFirst() }?() }
     }
 
     /// What is to be done next; `nil` where nothing has come for a while.
@@ -68,4 +76,47 @@ final class WorkThreads: @unchecked Sendable {
             }
         }
     }
+}
+
+/// Threads of which it is known whether there are any.
+private enum SystemThread {
+    /// - Returns: `false` where the system makes no more, which Foundation's `Thread` does not tell on Linux.
+    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+        #if canImport(Darwin)
+            let thread = Thread { body() }
+            thread.name = name
+            thread.start()
+            return true
+        #else
+            let work = Unmanaged.passRetained(
+                Work {
+                    Thread.current.name = name
+                    body()
+                })
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread, nil,
+                { context in
+                    guard let context else { return nil }
+                    Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+                    return nil
+                }, work.toOpaque())
+            guard code == 0 else {
+                work.release()
+                return false
+            }
+            pthread_detach(thread)
+            return true
+        #endif
+    }
+
+    #if !canImport(Darwin)
+        private final class Work {
+            let body: () -> Void
+
+            init(_ body: @escaping () -> Void) {
+                self.body = body
+            }
+        }
+    #endif
 }

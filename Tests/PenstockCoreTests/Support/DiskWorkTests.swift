@@ -46,6 +46,13 @@ import Testing
         await #expect(throws: Full.self) { try await DiskWork.run { () throws(Full) in throw Full() } }
     }
 
+    @Test func `where the system makes no thread the work is done all the same`() async {
+        let (threads, done) = (WorkThreads("test", atMost: 2) { _ in false }, Monitor<[Int]>([]))
+        for number in 0..<10 { threads.run { done.withLock { $0.append(number) } } }
+        await done.waitUnlessCancelled { $0.count >= 10 }
+        #expect(done.withLock { $0.sorted() } == Array(0..<10))
+    }
+
     @Test func `works begin in the order in which they came, with no more beside each other than there are threads`()
         async
     {
