@@ -181,7 +181,7 @@ import Testing
         }
         try await client.signIn(Credential("old", refreshToken: "r1", obtained: clock.timeSource.date() - 3_600))
         // What the rule does not name is an answer like any other.
-        let outcome = await read(client, clock, Ask(), waits: status == 419 ? 1 : 0)
+        let outcome = await clock.ticking { await read(client, clock, Ask()) }
         #expect(outcome.data == (status == 419 ? ["1"] : []))
         #expect(outcome.error?.kind == (status == 419 ? nil : .httpStatus(401)))
         #expect(tries.value == (status == 419 ? 2 : 0))
