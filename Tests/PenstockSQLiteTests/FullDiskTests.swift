@@ -58,6 +58,16 @@ struct FullDiskTests {
         await rig.store.close()
     }
 
+    #if os(Linux)
+        @Test("A file system that has no size is not taken for a full disk")
+        func knowsNoSize() throws {
+            var status = statvfs()
+            try #require(statvfs("/proc", &status) == 0)
+            #expect(status.f_blocks == 0)
+            #expect(MachineFileSystem().freeBytes(at: "/proc") == nil)
+        }
+    #endif
+
     /// Stores until there is room for no more.
     private static func fill(_ rig: Rig, _ disk: CrashDisk) async throws {
         for index in 0..<12 { try await rig.put("/\(index)", seed: UInt64(index), count: 60_000) }
