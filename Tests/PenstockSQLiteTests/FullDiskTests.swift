@@ -58,6 +58,64 @@ struct FullDiskTests {
         await rig.store.close()
     }
 
+    @Test("A nearly full disk does not have the log written back with every change")
+    func gathersChanges() async throws {
+        let disk = try CrashDisk(seed: 1)
+        disk.knowsRoom = true
+        let rig = try Rig(limits: CacheLimits(bytes: 16 << 20, entries: 10_000)) {
+            disk.configure(&$0)
+            $0.inlineBytes = 16 << 10
+        }
+        // A log that is longer than it may become once the disk is nearly full, and pages that are free by then.
+        for index in 0..<60 { try await rig.put("/\(index)", seed: 0, count: 14_000) }
+        for index in 0..<60 { await rig.store.remove([.url(try HTTPURL("https://example.com/\(index)"))]) }
+        #expect(crash_disk_file_size(disk.handle, "/cache.db-wal") > 512 << 10)
+        func changes(_ name: String) async throws -> Int64 {
+            let before = crash_disk_changes(disk.handle)
+            for index in 0..<100 { try await rig.put("/\(name)/\(index)", seed: 1, count: 500) }
+            return crash_disk_changes(disk.handle) - before
+        }
+        let usual = try await changes("a")
+        crash_disk_hold_at_most(disk.handle, crash_disk_size(disk.handle) + 400_000)
+        let few = try await changes("b")
+        #expect(few < usual * 3 / 2, "\(few) for \(usual)")
+        #expect(await rig.store.statistics().entries == 200)
+        await rig.store.close()
+    }
+
+    @Test(
+        "A cache that is begun on a nearly full disk grows while there is room beside its log",
+        arguments: [500, 20_000])
+    func growsWhileSmall(size: Int) async throws {
+        for room in [300_000, 500_000, 620_000, 780_000, 940_000] {
+            let disk = try CrashDisk(seed: 1)
+            disk.knowsRoom = true
+            crash_disk_hold_at_most(disk.handle, Int64(room))
+            let rig = try Rig(limits: CacheLimits(bytes: 16 << 20, entries: 10_000)) {
+                disk.configure(&$0)
+                $0.inlineBytes = 16 << 10
+                $0.chunkBytes = 64 << 10
+            }
+            for index in 0..<200 {
+                #expect(try await rig.put("/\(index)", seed: 1, count: size) != nil, "\(index) of \(room)")
+            }
+            #expect(!rig.events.contains(Self.isFull))
+            let bytes = await rig.store.statistics().bytes
+            if room > 700_000 { #expect(bytes > 80_000, "\(bytes) of \(room)") }
+            await rig.store.close()
+        }
+    }
+
+    #if os(Linux)
+        @Test("A file system that has no size is not taken for a full disk")
+        func knowsNoSize() throws {
+            var status = statvfs()
+            try #require(statvfs("/proc", &status) == 0)
+            #expect(status.f_blocks == 0)
+            #expect(MachineFileSystem().freeBytes(at: "/proc") == nil)
+        }
+    #endif
+
     /// Stores until there is room for no more.
     private static func fill(_ rig: Rig, _ disk: CrashDisk) async throws {
         for index in 0..<12 { try await rig.put("/\(index)", seed: UInt64(index), count: 60_000) }

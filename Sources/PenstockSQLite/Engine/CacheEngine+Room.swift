@@ -8,14 +8,28 @@ extension CacheEngine {
     /// - Parameter bytes: how many were written.
     func keepSize(_ database: CacheDatabase, after bytes: Int) {
         let (limits, free) = (configuration.limits, files.freeBytes)
-        // To write the log back may take as much room as it has itself. The next change tries again.
-        let mostOfLog = min(limits.logBytes, max((free ?? .max) / 4, CacheLimits.emptyBytes))
-        if files.logBytes > mostOfLog { try? emptyLog(of: database, keepsBytes: isNearlyFull(free, for: bytes)) }
+        // Where it cannot be written back, the next change tries again. The file of a log that keeps its bytes stays as long as
+        // it is, so what was written since counts instead; half of the room is left to the change after which it is written back.
+        let most = mostOfLog(free)
+        if isNearlyFull(free, for: bytes) {
+            let written = Int64(database.connection.pagesInLog) &* Self.logPageBytes
+            if written > most / 2 { try? emptyLog(of: database, keepsBytes: true) }
+        } else if files.logBytes > most {
+            try? emptyLog(of: database, keepsBytes: false)
+        }
         if setAsideBytes > 0, database.usedBytes > limits.pageBytes &- setAsideBytes, files.removeSetAside() {
             setAsideBytes = 0
         }
         // Only limits that have become smaller leave a file that is larger than what it holds may be.
         if database.fileBytes > limits.pageBytes &+ limits.logBytes, !database.mustMakeRoom { scrubSoon() }
+    }
+
+    /// What a page takes in the log, with its header.
+    private static let logPageBytes: Int64 = 4_096 + 24
+
+    /// How long the log may grow: to write it back may take as much room as it has itself.
+    private func mostOfLog(_ free: Int64?) -> Int64 {
+        min(configuration.limits.logBytes, max((free ?? .max) / 4, CacheLimits.emptyBytes))
     }
 
     /// Writes the log back, unless somebody still reads from it: that is not waited for.
@@ -41,15 +55,26 @@ extension CacheEngine {
     func isDiskNearlyFull(for bytes: Int) -> Bool { isNearlyFull(files.freeBytes, for: bytes) }
 
     /// Removes what was used least recently for what is about to be written, where the file has no free pages for it and must not
-    /// grow.
+    /// grow. A small file grows all the same while there is room for that beside the log: nearly all that it holds would go for
+    /// each response that comes.
     ///
     /// - Parameter bytes: how many are to be written; none is no reason to remove anything.
     func makeRoomAhead(for bytes: Int, _ database: CacheDatabase) throws(SQLiteError) {
-        guard bytes > 0, isDiskNearlyFull(for: bytes) else { return }
+        guard bytes > 0, let free = files.freeBytes, isNearlyFull(free, for: bytes) else { return }
         if setAsideBytes > 0, files.removeSetAside() { setAsideBytes = 0 }
+        if maySmallFileGrow(database, by: bytes, free) { return }
         // Pages are not filled to the last byte.
         guard try database.freeBytes() < Int64(bytes) &+ Int64(bytes) / 8 else { return }
         _ = try database.evict(for: Int64(bytes))
+    }
+
+    /// Whether a file is small, and the disk has room for what is to be written even once the log is as long as it may become and
+    /// is written back.
+    private func maySmallFileGrow(_ database: CacheDatabase, by bytes: Int, _ free: Int64) -> Bool {
+        guard database.fileBytes < 2 &* CacheLimits.emptyBytes else { return false }
+        let pending = database.fileBytes &- files.fileBytes
+        let room = free &+ files.logBytes &- mostOfLog(free) &- pending
+        return room >= max(CacheLimits.emptyBytes / 2, 2 &* Int64(bytes))
     }
 
     // MARK: A full disk

@@ -28,7 +28,8 @@ package struct MachineFileSystem: CacheFileSystem {
 
     package func freeBytes(at path: String) -> Int64? {
         var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
+        // A file system without a size, such as one in memory without limit, knows no room either: its zeros are no full disk.
+        guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
         let (bytes, isTooMuch) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
             by: Int64(status.f_frsize))
         return isTooMuch ? nil : bytes

@@ -151,7 +151,19 @@ final class SQLiteConnection {
         let code = sqlite3_wal_checkpoint_v2(handle, "main", manner, nil, nil)
         if code & 0xFF == SQLITE_BUSY { return false }
         if code != SQLITE_OK { throw lastError(code) }
+        _ = pagesWritten(beginsAnew: true)
         return true
+    }
+
+    /// How many pages this connection has written into the log since it last emptied it: the size of the log's file does not say
+    /// so where that keeps its bytes.
+    var pagesInLog: Int { pagesWritten() }
+
+    /// - Parameter beginsAnew: whether what is written from now on is counted from nothing.
+    private func pagesWritten(beginsAnew: Bool = false) -> Int {
+        var (count, most): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &count, &most, beginsAnew ? 1 : 0)
+        return Int(count)
     }
 
     private func lastError(_ code: Int32) -> SQLiteError {
