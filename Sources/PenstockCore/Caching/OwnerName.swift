@@ -23,10 +23,12 @@ enum OwnerName: Sendable {
 
     /// What ends the name of a field that numbers or dates the request, whoever that is made for: `X-User-Request-Id`.
     private static let surest = set([
-        "request", "trace", "correlation", "time", "timestamp", "traceparent", "tracestate", "tracecontext",
+        "request", "time", "timestamp", "traceparent", "tracestate", "tracecontext",
     ])
-    /// What ends the name of such a field, unless another word in it speaks of somebody.
+    /// What ends the name of such a field, unless another word in it speaks of somebody: the trace of a visitor is often one for
+    /// each session.
     private static let exchanges = set([
+        "trace", "correlation",
         "req", "span", "idempotency", "idempotencykey", "nonce", "attempt", "retry", "invocation", "transaction", "txn",
         "message", "operation", "call", "interaction", "activity", "flow", "event", "log",
     ])

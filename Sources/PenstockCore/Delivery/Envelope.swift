@@ -139,12 +139,10 @@ extension Envelope {
         return "reads its code as \(codeType.expectation), which none of its codes for success is: \(success.listed)"
     }
 
-    /// Why no reply says that a credential has expired, although one would if the codes for it were of the other type; `nil`
-    /// where one can. Codes that cannot be of the other type may be meant for an envelope that an endpoint has of its own.
+    /// Why no reply says that a credential has expired, although one would if the numbers among the codes for it were no texts;
+    /// `nil` where one can. Other codes may be meant for an envelope that an endpoint has of its own.
     func fault(ofExpiry codes: Set<BusinessCode>) -> String? {
-        guard !codes.contains(where: codeType.canGive),
-            codes.contains(where: { $0.ofOtherType.map(codeType.canGive) ?? false })
-        else { return nil }
+        guard !codes.contains(where: codeType.canGive), codes.contains(where: \.isNumberAsText) else { return nil }
         return "reads its code as \(codeType.expectation), which none of the codes for expiry is: \(codes.listed)"
     }
 
@@ -159,12 +157,8 @@ extension Set<BusinessCode> {
 }
 
 extension BusinessCode {
-    /// The number as a text, or the other way round; `nil` for a text that is no number.
-    fileprivate var ofOtherType: BusinessCode? {
-        switch self {
-        case .int(let number): .string(String(number))
-        case .string(let text): Int(text).map(BusinessCode.int)
-        }
+    fileprivate var isNumberAsText: Bool {
+        if case .string(let text) = self { Int(text) != nil } else { false }
     }
 }
 

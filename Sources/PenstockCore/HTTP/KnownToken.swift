@@ -1,4 +1,4 @@
-/// Tokens of well-known services, by what they begin with. Many of them are less random than they are long, and stand under names that
+/// Tokens of well-known services and JSON Web Tokens, by what they begin with. Many of them are less random than they are long, and stand under names that
 /// say nothing.
 ///
 /// Keys that are meant to be published, such as `pk_live_…`, and the names of keys, such as `AKIA…`, are not among them.
@@ -26,6 +26,8 @@ enum KnownToken {
         let all =
             kinds(short, 11, isPlain: false) + kinds(long, 16, isPlain: false) + kinds(plain, 20, isPlain: true)
             + kinds(longPlain, 30, isPlain: true) + kinds(["AIza"], 30, isPlain: false)
+            // The beginning of a JSON object, `{"`, in base64.
+            + kinds(["eyJ"], 13, isPlain: false)
         return Dictionary(grouping: all) { $0.beginning[0] }
     }()
 

@@ -63,13 +63,13 @@ struct LabelledText {
             if levels.isEmpty { rest = rest.drop { !Self.isOpening($0) } }
             guard let byte = rest.first else { break }
             switch byte {
+            case SingleQuotes.quote where readSingleQuoted(), UInt8(ascii: "\\") where readSingleQuoted(): lastSign = 0
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 readText()
                 lastSign = 0
             case _ where LabelledValues.isOfWord(byte):
                 readWord()
                 lastSign = 0
-            case SingleQuotes.quote where readSingleQuoted(): lastSign = 0
             default:
                 readSign(byte)
                 if byte > 0x20 { lastSign = byte }
@@ -120,12 +120,14 @@ struct LabelledText {
 
     /// Reads a text in single quotes.
     ///
-    /// - Returns: `false` where it is none, but an apostrophe.
+    /// - Returns: `false` where it is none, but an apostrophe, and where it is to be read as what it stands in is.
     private mutating func readSingleQuoted() -> Bool {
-        guard SingleQuotes.mayOpen(behind: lastSign), let content = SingleQuotes.content(rest.dropFirst()) else {
+        guard let content = SingleQuotes.content(of: rest, behind: lastSign) else { return false }
+        if depth >= Self.deepest, content.contains(where: Self.isQuote), content.contains(where: Self.isOpening) {
             return false
         }
-        rest = rest[content.endIndex...].dropFirst()
+        let opening = rest[..<content.startIndex]
+        rest = rest[content.endIndex...].dropFirst(opening.count)
         take(content, isEscaped: false)
         return true
     }
@@ -138,24 +140,22 @@ struct LabelledText {
         backslashes = count
         let content = QuotedText.content(rest.dropFirst(), count)
         rest = rest[content.endIndex...].drop { $0 == UInt8(ascii: "\\") }.dropFirst()
-        take(content)
+        take(content, isEscaped: count == 0 && content.contains(UInt8(ascii: "\\")))
     }
 
-    private mutating func take(_ content: Substring.UTF8View, isEscaped: Bool = true) {
+    /// - Parameter isEscaped: whether it is read without its escapes. What has more backslashes before the quotes in it than
+    ///   before its own is read as it stands, as are other quotes.
+    private mutating func take(_ content: Substring.UTF8View, isEscaped: Bool) {
         guard let last = levels.indices.last else { return }
         let isLong = content.count > SecretName.longest
         let text = isLong ? String(decoding: content, as: UTF8.self) : JSONMember.unescaped(content)
-        guard !isName else {
-            levels[last].take(name: text)
-            isName = false
-            return
-        }
         let place = Place(kind: .text, start: content.startIndex, end: content.endIndex)
-        levels[last].take(text, at: place)
-        guard isEscaped, backslashes == 0, depth < Self.deepest, content.contains(UInt8(ascii: "\\")),
-            let shown = Self.make(of: Self.unescaped(content), depth: depth + 1)
-        else { return }
-        texts.append((place, Array(RedactedJSON.encoded(shown).dropFirst().dropLast())))
+        if isName { levels[last].take(name: text) } else { levels[last].take(text, at: place) }
+        isName = false
+        guard depth < Self.deepest, isEscaped || content.contains(where: Self.isOpening) else { return }
+        let inner = isEscaped ? Self.unescaped(content) : String(decoding: content, as: UTF8.self)
+        guard let shown = Self.make(of: inner, depth: depth + 1) else { return }
+        texts.append((place, isEscaped ? Array(RedactedJSON.encoded(shown).dropFirst().dropLast()) : Array(shown.utf8)))
     }
 
     private static func unescaped(_ content: Substring.UTF8View) -> String {
@@ -204,12 +204,12 @@ struct LabelledText {
         var rest = inner
         var lastSign: UInt8 = 0
         while let byte = rest.first {
-            if byte == SingleQuotes.quote, SingleQuotes.mayOpen(behind: lastSign),
-                let content = SingleQuotes.content(rest.dropFirst())
-            {
-                rest = rest[content.endIndex...].dropFirst()
+            if let content = SingleQuotes.content(of: rest, behind: lastSign) {
+                let opening = rest[..<content.startIndex]
+                rest = rest[content.endIndex...].dropFirst(opening.count)
                 let isName = rest.drop { $0 <= 0x20 }.first == UInt8(ascii: ":")
-                output += [byte] + (isName ? Array(content) : Array(Redaction.mark.utf8)) + [byte]
+                output += opening + (isName ? Array(content) : Array(Redaction.mark.utf8)) + opening
+                lastSign = 0
                 continue
             }
             if byte > 0x20 { lastSign = byte }
@@ -240,32 +240,44 @@ struct LabelledText {
     }
 }
 
-/// Texts in single quotes, which stand in what is printed as JSON is.
+/// Texts in single quotes, which stand in what is printed as JSON is. Those in a text of that kind have backslashes before them.
 private enum SingleQuotes {
     static let quote = UInt8(ascii: "'")
 
-    /// Whether a text may begin behind a sign: an apostrophe has a letter before it.
-    static func mayOpen(behind sign: UInt8) -> Bool {
-        "{[(,:".utf8.contains(sign)
+    /// How many backslashes stand before a quote at most, as four escapes make them. It bounds how often a text is searched.
+    private static let mostBackslashes = 15
+
+    /// The text that begins with a quote, or with the backslashes before one; `nil` where that is an apostrophe, which has a
+    /// letter before it, or where no quote in the line closes it.
+    ///
+    /// - Parameter sign: what stands before it.
+    static func content(of text: Substring.UTF8View, behind sign: UInt8) -> Substring.UTF8View? {
+        guard "{[(,:".utf8.contains(sign) else { return nil }
+        let count = text.prefix(mostBackslashes).prefix { $0 == UInt8(ascii: "\\") }.count
+        let opening = text.dropFirst(count)
+        return opening.first == quote ? content(opening.dropFirst(), count) : nil
     }
 
-    /// What stands before the quote that closes it, behind which a value ends; `nil` where there is none in the line.
+    /// What stands before the quote that closes it, behind which a value ends.
     ///
-    /// - Parameter text: from behind the quote that opens it on.
-    static func content(_ text: Substring.UTF8View) -> Substring.UTF8View? {
-        var isEscaped = false
+    /// - Parameters:
+    ///   - text: from behind the quote that opens it on.
+    ///   - depth: how many backslashes stand before that quote; with none, an even number of them escapes nothing.
+    private static func content(_ text: Substring.UTF8View, _ depth: Int) -> Substring.UTF8View? {
+        var (backslashes, end) = (0, text.startIndex)
         for index in text.indices {
             let byte = text[index]
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if FieldLine.isLineEnd(byte) {
-                return nil
-            } else if byte == quote {
-                let next = text[index...].dropFirst().drop { $0 == 0x20 }.first
-                return next.map { ",:]})".utf8.contains($0) || $0 <= 0x20 } ?? true ? text[..<index] : nil
+            if byte == UInt8(ascii: "\\") {
+                backslashes += 1
+                continue
             }
+            if FieldLine.isLineEnd(byte) { return nil }
+            if byte == quote, depth == 0 ? backslashes % 2 == 0 : backslashes <= depth {
+                let next = text[index...].dropFirst().drop { $0 == 0x20 }.first
+                let endsValue = next.map { ",:]})".utf8.contains($0) || $0 <= 0x20 } ?? true
+                return endsValue && (depth == 0 || backslashes == depth) ? text[..<(depth == 0 ? index : end)] : nil
+            }
+            (backslashes, end) = (0, text.index(after: index))
         }
         return nil
     }

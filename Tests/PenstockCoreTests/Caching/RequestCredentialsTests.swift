@@ -182,7 +182,8 @@ import Testing
                 "X-Txn-Id", "X-Log-Id", "X-Device-Timestamp", "X-Device-Time", "X-User-Request-Id", "X-Callid",
                 "X-Client-Request-Id", "X-Request-UUID", "X-Message-GUID", "Elastic-Apm-Traceparent", "X-Trace-Parent",
                 "X-Amz-Request-Id", "X-Idempotency-Key", "X-Shop-Message", "X-Shop-App-Message-Id", "X-Sign-Time",
-                "X-B3-ParentSpanId", "x-b3-traceid", "X-Request", "X-Retry",
+                "X-B3-ParentSpanId", "x-b3-traceid", "X-Request", "X-Retry", "X-Correlation-Id", "X-Amzn-Trace-Id",
+                "X-Cloud-Trace-Context", "Trace",
             ], [false, false, false]
         ),
         (
@@ -191,6 +192,7 @@ import Testing
                 "X-Team", "X-Team-Id", "X-Organization", "X-Organisation-Id", "X-Person", "X-Person-Id",
                 "X-Personnel-No",
                 "X-User-Event-Id", "X-Trace-Owner", "X-GUID", "X-Request-User", "X-Run-As",
+                "X-User-Correlation", "X-Customer-Trace-Id", "X-Visitor-Trace",
             ], [true, true, true]
         ),
     ]) func `what a field is called by its last words decides whether its value names somebody`(

@@ -1,7 +1,8 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import Testing
+
+@testable import PenstockCore
 
 /// Secrets that are escaped, once or several times, wherever they stand.
 @Suite(.covers("X10")) struct RedactedEscapesTests {
@@ -300,6 +301,66 @@ import Testing
         ])
     func singleQuotes(text: String, expected: String) {
         #expect(Redaction.text(text) == expected && Redaction.text(expected) == expected)
+    }
+
+    /// Texts in which one in single quotes has JSON in it, with what is secret there in place of the sign for a currency.
+    static let withinSingleQuotes = [
+        #"{'body': '{"name":"password","value":"¤"}'}"#,
+        #"['{"name":"password","value":"¤"}']"#,
+        #"fetch(url, {method: 'POST', body: '{"id":"password","value":"¤"}'})"#,
+        #"{'headers': {'x': '[{"name": "token", "value": "¤"}]'}}"#,
+        #"{'text': '{\"name\":\"password\",\"value\":\"¤\"}'}"#,
+        #"[a, 'tis {"name":"password","value":"¤"}, isn' ]"#,
+        #"{"note": "a", 'x {"name": "password", "value": "¤"} y', 1}"#,
+        #"{'{"name":"password","value":"¤"}': ''}"#,
+        #"{"{\"name\":\"password\",\"value\":\"¤\"}" : ''}"#,
+        #"{"t":"{'name':'password','value':'¤'}"}"#,
+        #"{\"t\":\"{'name':'password','value':'¤'}\"}"#,
+        #"{\"t\":\"{\\\"name\\\":\\\"password\\\",\\\"value\\\":\\\"¤\\\"}\"}"#,
+        #"{'body': '{\'name\': \'password\', \'value\': \'¤\'}'}"#,
+        #"{'body': '{\'name\': \'password\', \'value\': [\'¤\', {\'a\': \'¤\'}]}'}"#,
+        #"{'a': '{\'b\': \'{\\\'name\\\': \\\'password\\\', \\\'value\\\': \\\'¤\\\'}\'}'}"#,
+    ]
+
+    @Test(
+        "JSON in a text in single quotes is read, as is what has single quotes in any text",
+        arguments: withinSingleQuotes)
+    func jsonInSingleQuotes(_ text: String) {
+        let expected = text.replacing("¤", with: Redaction.mark)
+        #expect(Redaction.text(text.replacing("¤", with: "hunter2 x")) == expected)
+        #expect(Redaction.text(expected) == expected)
+    }
+
+    @Test(
+        "What has apostrophes and names no secret stays as it was",
+        arguments: [
+            "It's the users' list [1, 'tis done], don't", "{'a': 'it\\'s', 'b': \"isn't [that]\"}",
+            #"{'text': '{\'name\': \'title\', \'value\': \'a\'}'}"#, #"[a, 'tis, {it's "so"}, 'twas]"#,
+            #"{"t":"{'name':'title','value':'a'}"}"#, #"{'a': 'b\\', 'c': '{"name":"title","value":"a"}'}"#,
+        ])
+    func apostrophes(_ text: String) {
+        #expect(Redaction.text(text) == text)
+    }
+
+    @Test("Texts in single quotes are read however often one stands in another", arguments: 0...6)
+    func quotedAgain(_ count: Int) {
+        func text(_ secret: String) -> String {
+            (0..<count).reduce(#"[["pin","\#(secret)"]]"#) { text, _ in
+                "['\(text.replacing("\\", with: #"\\"#).replacing("'", with: #"\'"#))']"
+            }
+        }
+        #expect(Redaction.text(text("hunter2 x")) == text(Redaction.mark))
+    }
+
+    /// It would take minutes if what is in quotes were searched again from each of them.
+    @Test("The time for what is in quotes grows with its length alone", .timeLimit(.minutes(1)))
+    func manyQuotes() {
+        for part in ["[,'a", ",'[\"',", ",\\'[\"", "['[\\'[\\\\\\'[", "['a':\"{'b':"] {
+            let many = String(repeating: part, count: (64 << 10) / part.utf8.count)
+            #expect(LabelledText.make(of: "[\(many)") == nil)
+        }
+        let backslashes = (0..<350).map { ",\(String(repeating: "\\", count: $0))'[\"" }.joined()
+        #expect(LabelledText.make(of: "[\(backslashes)") == nil)
     }
 
     @Test("A value in JSON is secret where what stands beside it names it so", arguments: documents)

@@ -290,6 +290,10 @@ import Testing
         ("/?next=https%3A%2F%2Fb%2F%3Fpage%3D2", "/?next=https%3A%2F%2Fb%2F%3Fpage%3D2"),
         ("/?token=", "/?token="), ("/?token", "/?token"), ("/?&&", "/?&&"),
         ("/v/eyJhbGciOiJIUzI1NiJ9.e.s/x", "/v/‹redacted›/x"),
+        // A JSON Web Token behind a sign in its segment, and what is too short for one or stands behind a letter.
+        ("https://a.example/a:eyJhbGciOiJIUzI1NiJ9.e.s", "https://a.example/‹redacted›"),
+        ("/v/a-eyJhbGciOiJIUzI1NiJ9/x", "/v/‹redacted›/x"), ("/v/a.eyJhbGciOiJIUzI1", "/v/‹redacted›"),
+        ("/v/a.eyJhbGciOiJIUzI", "/v/a.eyJhbGciOiJIUzI"), ("/v/aeyJhbGciOiJIUzI1NiJ9", "/v/aeyJhbGciOiJIUzI1NiJ9"),
         // User information ends at the last sign before the path.
         ("//u@a", "//‹redacted›@a"), ("//u:p@q@a/b@c", "//‹redacted›@a/b@c"), ("//a/b@c", "//a/b@c"),
         ("https://a/https://u:p@b/c", "https://a/https://‹redacted›@b/c"), ("/u:p@a", "/u:p@a"),
