@@ -1,5 +1,5 @@
-/// Tokens of well-known services and JSON Web Tokens, by what they begin with. Many of them are less random than they are long, and stand under names that
-/// say nothing.
+/// Tokens of well-known services and JSON Web Tokens, by what they begin with. Many of them are less random than they are long,
+/// and stand under names that say nothing.
 ///
 /// Keys that are meant to be published, such as `pk_live_…`, and the names of keys, such as `AKIA…`, are not among them.
 enum KnownToken {
