@@ -75,8 +75,13 @@ public final class FileCookieStore: CookieStore {
             // By a lock, which the thread sanitizer sees; it does not see that what was made before goes on after.
             opened.withLock { [jars] in $0 = lock.map { FileCookieStore(file, jars, $0, time) } }
         }
-        guard let opened = opened.withLock({ $0 }) else { throw .unusableFile(reason: "it was not opened") }
-        return try opened.get()
+        // The work may be there for a moment longer than what it was for, and must not keep the file taken.
+        let result = opened.withLock { opened in
+            defer { opened = nil }
+            return opened
+        }
+        guard let result else { throw .unusableFile(reason: "it was not opened") }
+        return try result.get()
     }
 
     private init(_ file: PrivateFile, _ jars: CookieJars<CachePartition>, _ lock: FileLock, _ time: TimeSource) {
