@@ -12,6 +12,7 @@ extension CacheStoreConformance {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<100 {
                     group.addTask {
+                        try await findOwn(probe, UInt64(worker), hits)
                         for step in 0..<100 { try await operate(probe, UInt64(worker), UInt64(step), hits) }
                     }
                 }
@@ -30,6 +31,16 @@ extension CacheStoreConformance {
     private struct Hits {
         var responses = 0
         var bodies = 0
+    }
+
+    /// Looks up what was stored a moment ago under a key that nobody else uses. Of the others some order removes each before it
+    /// is looked up.
+    private static func findOwn(_ probe: Probe, _ worker: UInt64, _ hits: Locked<Hits>) async throws {
+        let target = "/own/\(worker)"
+        let key = try probe.key(target)
+        let mark = "\(target) 1000"
+        _ = await probe.store.put(probe.response(key, mark: mark), body: content(mark, 1_000))
+        try await verify(probe, key, target, hits)
     }
 
     /// One of the operations, on one of a hundred keys.
