@@ -48,6 +48,8 @@ public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
         /// - Throws: what the call has failed of; ``APIError/Kind/cancelled`` when the task is cancelled before the last element has come.
         public mutating func next() async throws(APIError) -> Element? {
             defer { withExtendedLifetime(hold) {} }
+            // What is below throws its error twice to who was waiting for it.
+            guard !isOver else { return nil }
             let item: Item?
             do {
                 item = try await base.next()
@@ -56,8 +58,8 @@ public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
                 throw .wrapping(error)
             }
             // What is below ends with its task as if everything had come.
-            let isCutOff = item == nil && !isOver && Task.isCancelled
-            isOver = isOver || (item?.isLast ?? true)
+            let isCutOff = item == nil && Task.isCancelled
+            isOver = item?.isLast ?? true
             if isCutOff { throw APIError(.cancelled, stage: .delivery) }
             return item?.element
         }

@@ -109,17 +109,30 @@ import Testing
         }
     }
 
-    @Test("A loop that has thrown ends, also when its task is cancelled")
-    func afterError() async throws {
-        let client = CallSupport.client(StubTransport { _ throws(TransportError) in HTTPResponse(status: 500) })
-        let updates = client.updates(of: Hello())
+    @Test(
+        "A loop that has thrown ends, also when its task is cancelled, and whether or not it was waiting for the error",
+        arguments: [true, false])
+    func afterError(waits: Bool) async throws {
+        let script = ScriptedTransport([.held(.respond(HTTPResponse(status: 500)))])
+        let client = CallSupport.client(script) { $0.options.retry = RetryPolicy.none }
+        let (isReading, call) = (Box(false), client.start(Hello()))
+        if !waits {
+            script.release()
+            _ = await call.result
+        }
         let task = Task { () -> Bool in
-            var iterator = updates.makeAsyncIterator()
+            var iterator = call.updates.makeAsyncIterator()
+            isReading.value = true
             let error = await failure { while try await iterator.next() != nil {} }
             withUnsafeCurrentTask { $0?.cancel() }
             return try await iterator.next() == nil && error?.kind == .httpStatus(500)
         }
-        #expect(try await task.value)
+        while !Task.isCancelled, !isReading.value { await Task.yield() }
+        if waits {
+            for _ in 0..<200 { await Task.yield() }
+            script.release()
+        }
+        #expect(try await task.valueOfTest)
     }
 
     @Test("Leaving the loop over what a handle yields does not end the call")
