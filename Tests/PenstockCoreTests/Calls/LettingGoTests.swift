@@ -116,9 +116,10 @@ import Testing
         let script = ScriptedTransport([.held(.respond(HTTPResponse(status: 500)))])
         let client = CallSupport.client(script) { $0.options.retry = RetryPolicy.none }
         let (isReading, call) = (Box(false), client.start(Hello()))
+        await script.waitForExchanges(count: 1)
         if !waits {
             script.release()
-            _ = await call.result
+            while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
         }
         let task = Task { () -> Bool in
             var iterator = call.updates.makeAsyncIterator()
