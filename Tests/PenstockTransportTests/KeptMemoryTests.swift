@@ -73,7 +73,7 @@
             // every round, so that the least growth of several tells. On a busy machine they settle late.
             try await round(form, client, server)
             var least = Int.max
-            for _ in 0..<40 where least > calls * allowed {
+            for _ in 0..<120 where least > calls * allowed {
                 let before = heap
                 try await round(form, client, server)
                 least = min(least, heap - before)
