@@ -336,7 +336,7 @@
                     startThread: { body in
                         guard !self.state.withLock(\.refusesThreads) else { return false }
                         self.state.withLock { $0.threads += 1 }
-                        return CurlThread.start {
+                        return SystemThread.start("penstock.names") {
                             body()
                             self.state.withLock { $0.threads -= 1 }
                         }

@@ -44,7 +44,7 @@
                 if starts { state.threads += 1 }
                 return (state.last, starts)
             }
-            guard starts, !CurlThread.start({ [self] in work() }) else { return true }
+            guard starts, !SystemThread.start("penstock.dial", { [self] in work() }) else { return true }
             return state.withLock { state in
                 state.threads -= 1
                 guard state.threads == 0 else { return true }

@@ -72,7 +72,7 @@
                 defer { state.isRunning = true }
                 return !state.isRunning && !state.isStopped
             }
-            if starts, !CurlThread.start({ [self] in run() }) { wire.cancel() }
+            if starts, !SystemThread.start("penstock.wires", { [self] in run() }) { wire.cancel() }
         }
 
         /// Waits for a socket on the thread of its reader. No more than one does so at a time: the others go on with the rest of

@@ -69,7 +69,9 @@
         ///   - startThread: tells whether the system gave a thread.
         init(
             ask: @escaping @Sendable (String) -> HostResult = SystemResolver.addresses,
-            startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = { CurlThread.start($0) }
+            startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+                SystemThread.start("penstock.names", $0)
+            }
         ) {
             self.ask = ask
             self.startThread = startThread

@@ -71,7 +71,9 @@
 
         /// - Returns: `false` when the system gives no thread or no descriptors. It takes no transfers then.
         func start() -> Bool {
-            if CurlLibrary.prepare(), poller.isUsable, CurlThread.start({ self.run() }) { return true }
+            if CurlLibrary.prepare(), poller.isUsable, SystemThread.start("penstock.loop", { self.run() }) {
+                return true
+            }
             state.isStopping = true
             finishThread()
             return false
