@@ -74,6 +74,16 @@ import Testing
         #expect(changed > 500)
     }
 
+    @Test(
+        "The path of a URL begins behind its host",
+        arguments: [
+            ("https://example.com/a/b?c=/d", "/a/b?c=/d"), ("https://example.com?c=/d", "?c=/d"),
+            ("https://example.com", ""),
+        ])
+    func path(url: String, path: String) {
+        #expect(url[SecretHint.path(of: url)...] == path)
+    }
+
     @Test("User information is no part of what is written")
     func userInformation() {
         let written = form.url("https://alice:x@example.com/")

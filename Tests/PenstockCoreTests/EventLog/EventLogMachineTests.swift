@@ -492,7 +492,7 @@ struct EventLogFormatTests {
         }
         for text in [
             "hello\n", "x", "penstock-events 0\n", "penstock-events x\n", "\n\n", "penstock-eventsX\n",
-            "penstock-events 01\n", "another-program 2\n",
+            "penstock-events 01\n", "another-program 2\n", "penstock-eventz 3\n",
         ] {
             #expect(throws: EventLogFormat.Problem.foreign, "\(text)") { try EventLogFormat.read(Data(text.utf8)) }
             #expect(!EventLogFormat.isOurs(Data(text.utf8)), "\(text)")

@@ -126,6 +126,8 @@ import Testing
         ),
         ("<Key>Api-Key</Key><Value>hunter2</Value>", "<Key>Api-Key</Key><Value>‹redacted›</Value>"),
         ("<Key>pin!</Key><Value>a</Value>", "<Key>pin!</Key><Value>‹redacted›</Value>"),
+        ("<Key>code</Key><Value>a</Value>", "<Key>code</Key><Value>a</Value>"),
+        (#"<input name=pin value= "a b">"#, #"<input name=pin value= "‹redacted›">"#),
         ("<x:key>pin</x:key><x:string>a</x:string>", "<x:key>pin</x:key><x:string>‹redacted›</x:string>"),
         (
             "<name>token</name><value><string>hunter2</string></value>",

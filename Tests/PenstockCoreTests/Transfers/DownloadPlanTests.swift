@@ -496,6 +496,16 @@ import Testing
         #expect(count == 40)
     }
 
+    @Test func `two new versions are gone on with where two failures in a row may be`() {
+        let count = Self.exchanges { number, ask in
+            guard number != 3, number != 5, case .rest(let from, let tag) = ask else {
+                return Self.whole("\"v\(number)\"")
+            }
+            return (206, Self.fields("bytes \(from)-9999999/10000000", tag: tag))
+        }
+        #expect(count == 40)
+    }
+
     @Test func `what the same version had already is no headway when it comes once more`() {
         var random = Seeded(seed: 9)
         var plan = Self.plan(400_000, length: 1_000_000, limit: 1)
