@@ -84,6 +84,14 @@ import Testing
         #expect(url[SecretHint.path(of: url)...] == path)
     }
 
+    @Test(
+        "A secret is seen in each part of a URL",
+        arguments: ["?a=1&pin=2", "?a=1;pin=2", "b,ghp_aaaaaaaaaaaaaaaaaaaa", "b;pin=2"])
+    func parts(part: String) {
+        #expect(SecretHint.stands(in: "https://example.com/a\(part)"))
+        #expect(!SecretHint.stands(in: "https://example.com/a?b=c&d=1,e"))
+    }
+
     @Test("User information is no part of what is written")
     func userInformation() {
         let written = form.url("https://alice:x@example.com/")

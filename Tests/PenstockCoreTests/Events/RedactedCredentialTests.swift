@@ -51,6 +51,7 @@ import Testing
         ("decoding at data.token: expected 12", "decoding at data.token: expected 12"),
         ("no /v1/token: 12345678", "no /v1/token: 12345678"), ("bob@auth: 12345678", "bob@auth: 12345678"),
         ("https://auth:8443/x", "https://auth:8443/x"), ("auth-server:8443", "auth-server:8443"),
+        ("auth-server:54321", "auth-server:54321"),
         ("the time is 12:30: now", "the time is 12:30: now"), ("token:", "token:"),
         // A value ends at the first quote that closes it, or at the end of its line.
         ("'X-Token: a'b'", "'X-Token: ‹redacted›'b'"), ("'X-Token: a\n'b", "'X-Token: ‹redacted›\n'b"),

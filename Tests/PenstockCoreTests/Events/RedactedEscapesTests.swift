@@ -127,7 +127,7 @@ import Testing
         ("<Key>Api-Key</Key><Value>hunter2</Value>", "<Key>Api-Key</Key><Value>‹redacted›</Value>"),
         ("<Key>pin!</Key><Value>a</Value>", "<Key>pin!</Key><Value>‹redacted›</Value>"),
         ("<Key>code</Key><Value>a</Value>", "<Key>code</Key><Value>a</Value>"),
-        (#"<input name=pin value= "a b">"#, #"<input name=pin value= "‹redacted›">"#),
+        (#"<input name=pin value = "a b">"#, #"<input name=pin value = "‹redacted›">"#),
         ("<x:key>pin</x:key><x:string>a</x:string>", "<x:key>pin</x:key><x:string>‹redacted›</x:string>"),
         (
             "<name>token</name><value><string>hunter2</string></value>",
@@ -151,6 +151,16 @@ import Testing
         for name in [label + "pin", "pin-" + label] {
             let text = "<Key>\(name)</Key><Value>b</Value>"
             #expect(Redaction.text(text) == text)
+        }
+    }
+
+    @Test("A name of a secret is read up to its longest, and no further")
+    func longest() {
+        for (count, isSecret) in [(SecretName.longest, true), (SecretName.longest + 1, false)] {
+            let name = String(repeating: "a", count: count - 4) + "-pin"
+            for text in ["<Key>\(name)</Key><Value>b c</Value>", #"{"name":"\#(name)","value":"b c"}"#] {
+                #expect((Redaction.text(text) != text) == isSecret, "\(count)")
+            }
         }
     }
 
@@ -380,6 +390,8 @@ import Testing
         ),
         // Cut off, escaped, several times within each other, and behind what is no JSON.
         (#"{"headers":[{"name":"Cookie","value":"a b"#, #"{"headers":[{"name":"Cookie","value":"‹redacted›"#),
+        (#"{"a":{"path":["pin"],"value":"b c"}}"#, #"{"a":{"path":["pin"],"value":"‹redacted›"}}"#),
+        (#"{"path":"a[pin]","value":"b c"}"#, #"{"path":"a[pin]","value":"‹redacted›"}"#),
         (#"{"path":["pin"],"value":{"a":["b c"#, #"{"path":["pin"],"value":{"a":["‹redacted›"#),
         (#"x={\"name\":\"pin\",\"value\":\"a b\"}"#, #"x={\"name\":\"pin\",\"value\":\"‹redacted›\"}"#),
         (

@@ -378,6 +378,7 @@ struct OutboxDeciderTests {
             return
         }
         #expect(wait.unanswered != nil)
+        #expect(outcome([(nil, .unprocessed), (503, .answered)]).sendState == .answered)
         #expect(
             Self.decide(outcome([(nil, .maybeProcessed), (404, .answered)]))
                 == .undeliverable(OutboxFailure(.refused, status: 404)))

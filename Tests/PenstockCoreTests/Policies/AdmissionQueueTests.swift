@@ -67,6 +67,7 @@ struct AdmissionQueueTests {
     @Test("The more urgent go first, and of equally urgent ones those that came first")
     func priorities() {
         let all: [CallPriority] = [.normal, .background, .normal, .high, .low, .high, .normal]
+        #expect(CallPriority.normal < .high && !(CallPriority.high < .high))
         #expect(order(queue(.init(perHost: 1), all)) == [1, 4, 6, 3, 7, 5, 2])
         #expect(order(queue(.init(total: 1), all)) == [1, 4, 6, 3, 7, 5, 2])
     }
