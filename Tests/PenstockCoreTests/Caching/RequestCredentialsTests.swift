@@ -18,6 +18,13 @@ import Testing
             decoding: RequestCredentials(try request(fields), cookies).text.map { $0 == 0 ? 0x7C : $0 }, as: UTF8.self)
     }
 
+    @Test("Of a key that numbers a request, the words before it say whether it may be another one")
+    func keys() {
+        #expect(OwnerName.meaning(of: "X-Cart-Idempotency-Key") == .exchange)
+        #expect(OwnerName.meaning(of: "X-Shop-Cart-Idempotency-Key") == nil)
+        #expect(OwnerName.meaning(of: "X-User-Idempotency-Key") == .owner)
+    }
+
     @Test func `credentials stand in one order and one form, lines of one name in theirs`() throws {
         #expect(try Self.text([:]) == "")
         #expect(try Self.text(["Accept": "a", "User-Agent": "b", "X-Trace": "7", "Content-Type": "c"]) == "")

@@ -234,6 +234,7 @@ import Testing
         (#"{"value":{"a":["hunter2"]},"key":"Api-Key"}"#, #"{"value":{"a":["‹redacted›"]},"key":"Api-Key"}"#),
         (#"{"Key":"token","Value":7}"#, #"{"Key":"token","Value":0}"#),
         (#"{"a":12,"name":"pin","value":-97}"#, #"{"a":12,"name":"pin","value":0}"#),
+        (#"{"a":"b","name":"pin","value":1.5e+7}"#, #"{"a":"b","name":"pin","value":0}"#),
         (#"{"headers":[["Authorization","hunter2"]]}"#, #"{"headers":[["Authorization","‹redacted›"]]}"#),
         (
             #"[{"op":"replace","path":"/user/password","value":"hunter2"}]"#,

@@ -161,7 +161,8 @@ import Testing
             if verdict == .finish { #expect(plan.length == 400_000) }
         }
         for line in [
-            "bytes */400001", "bytes */399999", "octets */400000", "bytes 0-1/400000", "bytes */", "bytes */-400000",
+            "bytes */400001", "bytes */399999", "octets */400000", "octet */400000", "bytes 0-1/400000", "bytes */",
+            "bytes */-400000",
         ] {
             var plan = Self.plan(length: nil)
             #expect(plan.judge(416, Self.fields(line), to: Self.rest, at: Self.now) == .drop, "\(line)")
