@@ -233,7 +233,7 @@ enum FieldLine {
     ) -> Substring.UTF8View? {
         switch text.first {
         case UInt8(ascii: "\""): return QuotedText.content(text.dropFirst(), 0)
-        case UInt8(ascii: "'"): return line(text.dropFirst(), closing: UInt8(ascii: "'"), isQuoted: false)
+        case let open? where quotes.contains(open): return line(text.dropFirst(), closing: open, isQuoted: false)
         case UInt8(ascii: "{"), UInt8(ascii: "["): return nil
         default: break
         }

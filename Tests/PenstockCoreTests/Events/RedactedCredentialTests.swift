@@ -125,6 +125,9 @@ import Testing
     }
 
     static let quoted: [(text: String, shown: String)] = [
+        ("password: `b c`", "password: `‹redacted›`"), ("`password`: `b c` d", "`password`: `‹redacted›` d"),
+        ("password = `b c` d", "password = `‹redacted›` d"), ("`X-Api-Key: b c` d", "`X-Api-Key: ‹redacted›` d"),
+        ("the `token`: it is wanted", "the `token`: it is wanted"),
         (#"{"password":["hunter2","x]y","hunter3"]} x"#, #"{"password":‹redacted›} x"#),
         (#"{"password":{"a":"}","b":"c\"}"}} x"#, #"{"password":‹redacted›} x"#),
         (#"{"d":"{\"password\":[\"}\",\"hunter2\"],\"a\":1}"} x"#, #"{"d":"{\"password\":‹redacted›,\"a\":1}"} x"#),

@@ -127,6 +127,8 @@ import Testing
         ("<Key>Api-Key</Key><Value>hunter2</Value>", "<Key>Api-Key</Key><Value>‹redacted›</Value>"),
         ("<Key>pin!</Key><Value>a</Value>", "<Key>pin!</Key><Value>‹redacted›</Value>"),
         ("<Key>code</Key><Value>a</Value>", "<Key>code</Key><Value>a</Value>"),
+        (#"<input name=\"pin\" value=\"a b\">"#, #"<input name=\"pin\" value=\"‹redacted›\">"#),
+        ("<pin><a>b</a><c>d</c></pin>e", "<pin>‹redacted›</pin>e"),
         (#"<input name=pin value = "a b">"#, #"<input name=pin value = "‹redacted›">"#),
         ("<x:key>pin</x:key><x:string>a</x:string>", "<x:key>pin</x:key><x:string>‹redacted›</x:string>"),
         (
@@ -391,6 +393,7 @@ import Testing
         ),
         // Cut off, escaped, several times within each other, and behind what is no JSON.
         (#"{"headers":[{"name":"Cookie","value":"a b"#, #"{"headers":[{"name":"Cookie","value":"‹redacted›"#),
+        (#"{\'name\':\'pin\',\'value\':\'b c\'}"#, #"{\'name\':\'pin\',\'value\':\'‹redacted›\'}"#),
         (#"{"a":{"path":["pin"],"value":"b c"}}"#, #"{"a":{"path":["pin"],"value":"‹redacted›"}}"#),
         (#"{"path":"a[pin]","value":"b c"}"#, #"{"path":"a[pin]","value":"‹redacted›"}"#),
         (#"{"path":["pin"],"value":{"a":["b c"#, #"{"path":["pin"],"value":{"a":["‹redacted›"#),
