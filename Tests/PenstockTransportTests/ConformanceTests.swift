@@ -4,7 +4,7 @@ import PenstockTesting
 import Testing
 
 /// Every rule on every transport that it applies to.
-@Suite(.timeLimit(.minutes(5)), .covers("S1.1"))
+@Suite(.timeLimit(.minutes(5)), .covers("S1.1", "X1"))
 struct ConformanceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let rule: TransportConformance.Rule

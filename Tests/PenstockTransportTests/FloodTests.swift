@@ -78,7 +78,7 @@
                 TransportRequest(
                     HTTPRequest(method: .get, url: server.url),
                     timeouts: Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, total: total),
-                    limits: ResponseLimits(bodyBytes: .max, minimumThroughput: nil),
+                    limits: ResponseLimits(bodyBytes: .max, headerBytes: .max, minimumThroughput: nil),
                     isolation: IsolationKey(trust: trust), control: control)
             }
 

@@ -99,7 +99,8 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     public static let preconnection = TransportCapabilities(rawValue: 1 << 10)
 
     /// The head of each response is judged as it came, line by line: all that HTTP's grammar allows is read, what breaks it
-    /// is refused, and its connection closed (RFC 9112 §4 to §6). Without it the platform reads heads by rules of its own.
+    /// is refused, and its connection closed (RFC 9112 §4 to §6). So are chunks (§7.1). Without it the platform reads both by
+    /// rules of its own.
     package static let exactHeads = TransportCapabilities(rawValue: 1 << 11)
     /// Content that ``TransportRequest/skipsContent`` is said of is not decoded. Without it the platform decodes what comes.
     package static let skipsContent = TransportCapabilities(rawValue: 1 << 12)

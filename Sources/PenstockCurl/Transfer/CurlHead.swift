@@ -24,7 +24,7 @@
         private(set) var contentLength: Int?
         /// How many codings the content has.
         private(set) var codings = 0
-        private var isChunked = false
+        private(set) var isChunked = false
         private var interim = 0
         /// The interim response that the last line has ended.
         private(set) var endedInterim: HTTPResponse?
@@ -42,7 +42,7 @@
         }
         /// Whether libcurl drops what comes behind the content without closing the connection (``CurlFault/untoldSurplus``).
         func mayHideSurplus(_ method: HTTPMethod) -> Bool {
-            version != .http2 && (isChunked || contentLength == 0 || !allowsContent || method == .head)
+            version != .http2 && (contentLength == 0 || !allowsContent || method == .head)
         }
         /// Whether the final response's head is complete.
         var isComplete: Bool { phase == .body }

@@ -12,10 +12,6 @@
         /// Content that is handed over in one piece, at most.
         private static let maxGathered = 128 << 10
 
-        /// A piece of content that is smaller is tiny, in bytes; and as many of them are taken in one round.
-        private static let tinyPiece = 64
-        private static let maxTinyPieces = 512
-
         func connectionStarts(_ now: UInt64) {
             state.clock.connectionStarted(now)
         }
@@ -141,7 +137,24 @@
         }
 
         func receiveBody(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
-            guard !state.isSuspended, !pauseForTinyPiece(bytes.count) else { return Int(CURL_WRITEFUNC_PAUSE) }
+            guard !state.isSuspended else { return Int(CURL_WRITEFUNC_PAUSE) }
+            guard state.chunks == nil else { return receiveChunks(bytes, now) }
+            guard hasRoom() else { return Int(CURL_WRITEFUNC_PAUSE) }
+            return receiveContent(bytes, now)
+        }
+
+        /// Whether the content that comes can be taken now. It is held back where its reader has enough.
+        func hasRoom() -> Bool {
+            guard let pipe, state.toSkip == nil, !pipe.requestRoom(beside: state.gathered.count) else { return true }
+            state.isHeldBack = true
+            state.clock.suspend()
+            return false
+        }
+
+        /// Takes content that there is room for.
+        ///
+        /// - Returns: the number of bytes taken; any other ends the transfer.
+        func receiveContent(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
             state.clock.received(bytes.count, now)
             if state.toSkip != nil { return skip(bytes.count) }
             guard pipe == nil else { return passOn(bytes) }
@@ -153,24 +166,13 @@
             return bytes.count
         }
 
-        /// Each chunk comes as a piece of its own, which costs more than its bytes where it is tiny. After some hundreds of
-        /// them the transfer pauses until the others have had their turn; libcurl then hands over the rest in one piece.
-        private func pauseForTinyPiece(_ count: Int) -> Bool {
-            guard count < Self.tinyPiece, state.head.version != .http2, let handle = state.handle else { return false }
-            if state.tinyPieces.round != handle.round { state.tinyPieces = (handle.round, 0) }
-            state.tinyPieces.count += 1
-            guard state.tinyPieces.count > Self.maxTinyPieces else { return false }
-            state.tinyPieces.count = 0
-            handle.pauseSoon()
-            return true
-        }
-
         /// - Returns: `false` when the body that is announced will not be taken.
         private func prepareForBody() -> Bool {
             guard state.head.codings <= CurlHead.maxCodings else {
                 return refuse(.limitExceeded(.contentCodings), "the content is coded too many times over") > 0
             }
             if request.isContentSkipped(state.head.status, answer) { beginSkipping() }
+            beginChunks()
             guard request.request.method != .head, state.head.allowsContent, let length = state.head.contentLength
             else {
                 return true
@@ -183,11 +185,6 @@
         // MARK: Content that is streamed, or not wanted
 
         private func passOn(_ bytes: UnsafeRawBufferPointer) -> Int {
-            guard let pipe, pipe.requestRoom(beside: state.gathered.count) else {
-                state.isHeldBack = true
-                state.clock.suspend()
-                return Int(CURL_WRITEFUNC_PAUSE)
-            }
             gather(bytes)
             reportReceived(bytes.count)
             return bytes.count
@@ -216,7 +213,7 @@
             state.toSkip = state.toSkip ?? Self.maxSkipped
         }
 
-        private func skip(_ count: Int) -> Int {
+        func skip(_ count: Int) -> Int {
             state.toSkip = (state.toSkip ?? 0) - count
             return state.toSkip.map { $0 < 0 } ?? true ? 0 : count
         }
@@ -250,7 +247,8 @@
             bytes.withMemoryRebound(to: UInt8.self) { state.body.append($0) }
         }
 
-        private func refuse(_ kind: TransportError.Kind, _ message: String) -> Int {
+        @discardableResult
+        func refuse(_ kind: TransportError.Kind, _ message: String) -> Int {
             fail(kind, message)
             return 0
         }

@@ -8,10 +8,11 @@
         func result(_ code: CURLcode) -> Result<TransportResponse, TransportError> {
             let isOver = code == CURLE_OK || state.isAnswered || (state.toSkip.map { $0 < 0 } ?? false)
             if isOver, state.head.isComplete || connectsOnly, state.failure == nil {
-                guard isCutOff else {
-                    return .success(code == CURLE_OK && !state.isAnswered ? response() : responseSoFar())
+                if isCutOff {
+                    return .failure(error(.connectionLost, "the connection ended without TLS having said so"))
                 }
-                return .failure(error(.connectionLost, "the connection ended without TLS having said so"))
+                if lacksChunks { return .failure(error(.connectionLost, "the content ended before its last chunk")) }
+                return .success(code == CURLE_OK && !state.isAnswered ? response() : responseSoFar())
             }
             return .failure(error(code))
         }
@@ -29,6 +30,8 @@
             guard let handle = state.handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
             var connection = ConnectionInfo(facts, state.resends)
+            // Some versions of libcurl count what is no content of the chunks as well.
+            if let count = state.chunks?.contentBytes { connection.bytesReceived = count }
             // Codings end where they say, but for those that have not begun.
             if mayBeCutOff(isEmpty: isOver && facts.body_received == 0) { connection.mayBeCutOff = true }
             return TransportResponse(answer, timings: Timings(facts, state.detour), connection: connection)

@@ -79,8 +79,10 @@
             var body = Data()
             /// Content for the pipe, of this round.
             var gathered = Data()
-            /// Tiny pieces of content in a round of the loop.
-            var tinyPieces: (round: UInt64, count: Int) = (0, 0)
+            /// The content as it comes, where it comes in chunks.
+            var chunks: CurlChunks?
+            /// Bytes of it that were no content in a round of the loop.
+            var framing: (round: UInt64, bytes: Int) = (0, 0)
             /// Bytes of content nobody wants that are still read past; `nil` while content is wanted.
             var toSkip: Int?
             /// Whether the end of content that ends with its connection over TLS has been announced. `nil` for other content.

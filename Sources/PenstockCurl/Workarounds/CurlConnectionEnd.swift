@@ -52,17 +52,20 @@
             return handle.hasEnded ? .end(result(CURLE_OK)) : .hurry
         }
 
-        /// Whether libcurl reads no more for this transfer. Of a connection that is shared only the length tells.
+        /// Whether libcurl reads no more for this transfer. Of a connection that is shared only the length tells. In the midst of
+        /// chunks it may rest.
         private func hasAllContent(_ handle: CurlHandle) -> Bool {
+            if lacksChunks, handle.kept != .nothing || !handle.hasEnded { return false }
             guard state.head.version == .http2 else { return handle.hasStoppedReading }
             return state.head.contentLength.map { Int(ccurl_get_received(handle.easy)) >= $0 } ?? false
         }
 
-        /// Whether what came is all of the content. Where the connection has ended, chunks may have been cut off before the
-        /// last one, which libcurl does not tell while it still wants to send.
+        /// Whether what came is all of the content. Chunks may have been cut off before the last one where the connection has
+        /// ended, which libcurl does not tell while it still wants to send.
         private func isWhole(_ handle: CurlHandle) -> Bool {
             guard request.request.method != .head, state.head.allowsContent else { return true }
             if let length = state.head.contentLength { return Int(ccurl_get_received(handle.easy)) >= length }
+            if hasAllChunks || lacksChunks { return hasAllChunks }
             return state.head.endsWithConnection || !handle.hasEnded
         }
     }

@@ -108,9 +108,9 @@
         /// Bytes, or an end, that come on an idle connection are taken for the answer to the next request (RFC 9112 §9.2,
         /// §11.2). Seen with 7.88. The socket is looked at before each request, and shut where something has come.
         case unaskedBytes
-        /// Bytes behind a response without content, or behind the last chunk, that were read together with it are dropped, and
-        /// told as debug text alone. The connection is kept, and what comes after them would be taken for the answer to the next
-        /// request (RFC 9112 §6.3, §9.3). Seen with 7.88. That text is listened to from the head on, and the connection closed.
+        /// Bytes behind a response without content that were read together with it are dropped, and told as debug text alone.
+        /// The connection is kept, and what comes after them would be taken for the answer to the next request (RFC 9112 §6.3,
+        /// §9.3). Seen with 7.88. That text is listened to from the head on, and the connection closed.
         case untoldSurplus
         /// Where a request waits for 100 Continue and another answer below 300 comes instead, its content is not sent, and the
         /// connection is kept: a server that goes on to read the content takes the next request for it (RFC 9112 §9.3). Seen with

@@ -17,17 +17,10 @@
     }
 
     extension CurlDebugText {
-        /// Whether a text tells that there were bytes behind the end of a response. libcurl drops them.
-        ///
-        /// 8.6 says so of chunks behind which there is nothing.
-        static func isSurplus(
-            _ text: UnsafeBufferPointer<CChar>, in version: CurlVersion = CurlLibrary.version
-        ) -> Bool {
-            let isMiscounted = version >= CurlVersion(8, 6) && version < CurlVersion(8, 7)
-            return begins(text, with: "Excess found") || !isMiscounted && begins(text, with: "Leftovers after chunking")
-        }
-
-        private static func begins(_ text: UnsafeBufferPointer<CChar>, with mark: StaticString) -> Bool {
+        /// Whether a text tells that there were bytes behind the end of a response. libcurl drops them, but for those behind
+        /// chunks (``CurlTransfer/receiveChunks(_:_:)``).
+        static func isSurplus(_ text: UnsafeBufferPointer<CChar>) -> Bool {
+            let mark: StaticString = "Excess found"
             guard let base = text.baseAddress, text.count >= mark.utf8CodeUnitCount else { return false }
             return memcmp(base, mark.utf8Start, mark.utf8CodeUnitCount) == 0
         }

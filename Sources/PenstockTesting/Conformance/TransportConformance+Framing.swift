@@ -4,7 +4,7 @@ import PenstockCore
 extension TransportConformance {
     /// Where the content of a response ends (RFC 9112 §6 and §7).
     public static let framing: [Rule] = [
-        goodFraming, noContent, badLengths, contradictions, badCodings, badSizes, badChunks, cutShort,
+        goodFraming, noContent, badLengths, contradictions, badCodings, badSizes, badChunks, laxChunks, cutShort,
     ].flatMap(\.self)
 
     // MARK: What has a meaning
@@ -21,6 +21,9 @@ extension TransportConformance {
         .accepts(
             "What is said beside the size of a chunk is passed over",
             "\(chunked)2;name=value;q=\"x;y\"\r\nok\r\n0;last\r\n\r\n"),
+        .accepts(
+            "What is said beside the size of a chunk may have blanks and quotes in it",
+            "\(chunked)2 ; a = b ;c=\"\\\"\t\\\\\"\t; d\r\nok\r\n0;e=\"\"\r\n\r\n"),
         .accepts(
             "A coding's name is known in any case",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: ChunKed\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
@@ -155,6 +158,88 @@ extension TransportConformance {
             "A trailer with a CR in it is refused", "\(chunked)5\r\nhello\r\n0\r\nX-A: a\rb\r\n\r\n",
             requires: .trailers),
     ]
+
+    /// Chunks that somebody else may read in another way (RFC 9112 §7.1).
+    private static let laxReplies: [(name: String, chunks: String)] = [
+        ("A size with a letter behind it", "5g\r\nhello\r\n0\r\n\r\n"),
+        ("A size with a sign behind it", "5+\r\nhello\r\n0\r\n\r\n"),
+        ("A size with a blank behind it", "5 \r\nhello\r\n0\r\n\r\n"),
+        ("A size with a tab behind it", "5\t\r\nhello\r\n0\r\n\r\n"),
+        ("A size with a blank before it", " 5\r\nhello\r\n0\r\n\r\n"),
+        ("A size in two parts", "5 5\r\nhello\r\n0\r\n\r\n"),
+        ("A size that ends with LF alone", "5\nhello\r\n0\r\n\r\n"),
+        ("A size that ends with CR alone", "5\rhello\r\n0\r\n\r\n"),
+        ("A size that ends with two CRs", "5\r\r\nhello\r\n0\r\n\r\n"),
+        ("A chunk that ends with LF alone", "5\r\nhello\n0\r\n\r\n"),
+        ("A chunk that ends with CR alone", "5\r\nhello\r0\r\n\r\n"),
+        ("A chunk that ends with two CRs", "5\r\nhello\r\r\n0\r\n\r\n"),
+        ("A last chunk with a letter behind it", "5\r\nhello\r\n0x\r\n\r\n"),
+        ("A last chunk that ends with LF alone", "5\r\nhello\r\n0\n\r\n"),
+        ("An end of LF alone", "5\r\nhello\r\n0\r\n\n"),
+        ("An extension without a name", "5;\r\nhello\r\n0\r\n\r\n"),
+        ("An extension whose name has blanks", "5;a b\r\nhello\r\n0\r\n\r\n"),
+        ("An extension without its value", "5;a=\r\nhello\r\n0\r\n\r\n"),
+        ("An extension with a blank behind it", "5;a=b \r\nhello\r\n0\r\n\r\n"),
+        ("An extension whose quotes do not end", "5;a=\"b\r\nhello\r\n0\r\n\r\n"),
+        ("An extension whose quotes do not end in their line", "5;a=\"b\r\nc\"\r\nhello\r\n0\r\n\r\n"),
+        ("An extension with something behind its quotes", "5;a=\"b\"c\r\nhello\r\n0\r\n\r\n"),
+        ("An extension with CR in it", "5;a\rb\r\nhello\r\n0\r\n\r\n"),
+        ("An extension with LF in it", "5;a\n\r\nhello\r\n0\r\n\r\n"),
+        ("An extension with a control character in it", "5;a=\"\u{1}\"\r\nhello\r\n0\r\n\r\n"),
+    ]
+
+    private static let laxChunks: [Rule] =
+        laxReplies.map { name, chunks in
+            .refuses("\(name) is refused", "\(chunked)\(chunks)", requires: .exactHeads)
+        } + [
+            Rule(
+                "Chunks that are refused as they come at once are refused byte by byte", requires: .exactHeads,
+                starting: {
+                    var slow = LoopbackServer.Configuration()
+                    slow.sending = .init(bytes: 1, per: .microseconds(100))
+                    return try LoopbackServer(slow) { request in
+                        .wire("\(chunked)\(laxReplies[Int(request.path.dropFirst()) ?? 0].chunks)", .hold)
+                    }
+                }
+            ) { probe in
+                for (index, reply) in laxReplies.enumerated() {
+                    let error = try await probe.failure(.get, "/\(index)", timeouts: .total(.seconds(20)))
+                    try expect(error.kind == .protocolViolation, "\(reply.name) failed with \(error.kind)")
+                    try expect(error.sendState, is: .answered, "send state")
+                }
+                try expect(probe.server.connectionCount, is: laxReplies.count, "connections")
+            },
+            Rule(
+                "Chunks that are refused are refused behind a status whose content nobody looks at too",
+                requires: [.exactHeads, .skipsContent], needsWire: true,
+                server: {
+                    $0.path == "/" ? .wire("\(redirected)5g\r\nhello\r\n0\r\n\r\n", .keepAlive) : .text("ok")
+                }
+            ) { probe in
+                var exchange = try probe.exchange(timeouts: .total(.seconds(20)))
+                exchange.skipsContent = { $0.status == 302 }
+                try await expect(probe.failure(of: exchange), .protocolViolation, sendState: .answered)
+                try expect(await probe.send(.get, "/next").status, is: 200, "status of the next exchange")
+                try expect(probe.server.connectionCount, is: 2, "connections")
+            },
+            Rule(
+                "A reader of content gets none of a chunk that is refused",
+                requires: [.exactHeads, .streamedResponses],
+                needsWire: true,
+                server: { _ in .wire("\(chunked)2\r\nok\r\n5g\r\nhello\r\n0\r\n\r\n", .hold) }
+            ) { probe in
+                let stream = try await probe.open(timeouts: .total(.seconds(20)))
+                var content = Data()
+                do throws(TransportError) {
+                    while let piece = try await stream.content.next() { content += piece }
+                    throw TransportError(.other, sendState: .answered, message: "the content seems to be whole")
+                } catch { try expect(error, .protocolViolation, sendState: .answered) }
+                try expect([Data(), Data("ok".utf8)].contains(content), "content: \(content)")
+                try await probe.server.waitForAborts(count: 1)
+            },
+        ]
+
+    private static let redirected = "HTTP/1.1 302 Found\r\nLocation: /\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     private static let cutShort: [Rule] = [
         .isCutShort("Content that ends before its length is lost", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell"),

@@ -3,7 +3,9 @@ import PenstockCore
 
 extension TransportConformance {
     /// How streams and connections of HTTP/2 are ended by the server, and what that proves (RFC 9113 §6.4, §6.8, §8.7).
-    public static let http2Ends: [Rule] = [
+    public static let http2Ends = streamEnds + brokenOff
+
+    private static let streamEnds: [Rule] = [
         refused(.post, body: small), refused(.get, body: .none),
         Rule(
             "A stream that is refused once is answered on another connection, or was not processed", over: .http2,
@@ -80,20 +82,6 @@ extension TransportConformance {
                 let error = try await probe.failure(.post, "/\(code)", body: small, timeouts: soon)
                 try expect(error, .connectionLost, .protocolViolation, sendState: .answered)
                 try expect(error.partialResponse?.status, is: 200, "status of the partial response")
-            }
-        },
-        Rule(
-            "Content without a length that is reset is not taken for whole", over: .http2,
-            server: { request in
-                let code = UInt32(request.path.dropFirst()) ?? 0
-                return Frames(for: request).head().data("abc", isLast: false).reset(.init(rawValue: code)).response
-            }
-        ) { probe in
-            for code in [0, 2, 8, 11] {
-                let error = try await probe.failure(.get, "/\(code)", timeouts: soon)
-                try expect(error, .connectionLost, .protocolViolation)
-                // The head came with the end, which may have overtaken it.
-                try expect(error.sendState >= .maybeProcessed, "send state \(error.sendState)")
             }
         },
         Rule(

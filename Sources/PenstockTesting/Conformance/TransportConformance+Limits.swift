@@ -33,6 +33,11 @@ extension TransportConformance {
         endless("A trailer without end", .headerBytes, after: "\(chunked)0\r\nX-A: ", requires: .trailers) { _ in
             Data(String(repeating: "v", count: 4_096).utf8)
         },
+        endless("What is said beside the size of a chunk", .headerBytes, after: "\(chunked)5;a", requires: .exactHeads)
+        {
+            _ in
+            Data(String(repeating: "v", count: 4_096).utf8)
+        },
         endless("Interim responses without end", .interimResponses, after: "", requires: .interimLimit) { _ in
             Data("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8)
         },

@@ -56,12 +56,16 @@ extension TransportConformance.Rule {
         }
     }
 
-    /// A reply that ends before it is whole, with the connection: the exchange fails.
+    /// A reply that ends before it is whole, with the connection: the exchange fails, and the next has a connection of its own.
     static func isCutShort(
         _ name: String, _ reply: String, requires: TransportCapabilities = [], sendState: SendState = .answered
     ) -> Self {
-        Self(name, requires: requires, needsWire: true, server: { _ in .wire(reply) }) { probe in
+        Self(
+            name, requires: requires, needsWire: true, server: { $0.path == "/" ? .wire(reply) : .text("ok") }
+        ) { probe in
             try await Suite.expect(probe.failure(timeouts: limits), .connectionLost, sendState: sendState)
+            try Suite.expect(await probe.send(.get, "/next").body, is: Data("ok".utf8), "content of the next exchange")
+            try Suite.expect(probe.server.connectionCount, is: 2, "connections")
         }
     }
 }
