@@ -160,15 +160,19 @@ import Testing
     }
 
     /// What an outage looks like from here.
-    enum Outage: CaseIterable {
-        case error500, error502, error503, error504, noConnection, noHead, noMore, tooLong
+    enum Outage {
+        case error(Int)
+        case noConnection, noHead, noMore, tooLong
+
+        /// 511 comes of a network that wants a login, and those from 520 on of networks for content delivery.
+        static let all =
+            [500, 502, 503, 504, 507, 511, 520, 522, 524, 529, 530, 599].map(Outage.error) + [
+                .noConnection, .noHead, .noMore, .tooLong,
+            ]
 
         var kind: APIError.Kind {
             switch self {
-            case .error500: .httpStatus(500)
-            case .error502: .httpStatus(502)
-            case .error503: .httpStatus(503)
-            case .error504: .httpStatus(504)
+            case .error(let status): .httpStatus(status)
             case .noConnection: .timeout(.connect)
             case .noHead: .timeout(.firstByte)
             case .noMore: .timeout(.idle)
@@ -190,7 +194,7 @@ import Testing
 
     @Test(
         "A server error and a time-out are answered by stale content, within the bound", .covers("S3.11"),
-        arguments: Outage.allCases)
+        arguments: Outage.all)
     func disaster(outage: Outage) async throws {
         let rig = CacheRig(CachePolicy(.networkElseCache, maxStale: .seconds(1_000)))
         _ = try await rig.tea()
@@ -211,11 +215,23 @@ import Testing
         #expect(!fresh.isStale)
     }
 
+    @Test(
+        "A server that knows no such method or version has no outage, and is heard", .covers("S3.11"),
+        arguments: [501, 505])
+    func noDisaster(status: Int) async throws {
+        let rig = CacheRig(CachePolicy(.networkElseCache, maxStale: .seconds(1_000)))
+        _ = try await rig.tea()
+        rig.serves(.json("never", status: status))
+        rig.pass(61)
+        #expect(await failure { try await rig.tea() }?.kind == .httpStatus(status))
+        #expect(await rig.store.statistics().entries == 1)
+    }
+
     @Test("Unless something else is set, content a week past its lifetime is the last to be given", .covers("S3.11"))
     func standardBound() async throws {
         let rig = CacheRig(nil)
         _ = try await rig.tea()
-        Outage.error503.begin(rig)
+        Outage.error(503).begin(rig)
         rig.pass(3_600)
         let first = try await rig.tea()
         #expect(first.isStale)
