@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockCore
@@ -81,7 +82,7 @@ import Testing
         (CachePolicy(.networkElseCache, ttl: .seconds(-1)), fresh, 1, "send policy!"),
     ]
 
-    @Test(arguments: table) func `each mode has its steps`(
+    @Test(.covers("S2.9"), arguments: table) func `each mode has its steps`(
         policy: CachePolicy, stored: String?, elapsed: TimeInterval, steps: String
     ) throws {
         #expect(try Self.plan(policy, stored, after: elapsed) == steps)
