@@ -52,7 +52,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("What was put in is found", arguments: Case.all(CacheStoreConformance.finding))
+    @Test("What was put in is found", .covers("S2.20"), arguments: Case.all(CacheStoreConformance.finding))
     func finding(example: Case) async throws { try await example.run() }
 
     @Test("A body comes back whole", arguments: Case.all(CacheStoreConformance.bodies))

@@ -27,7 +27,7 @@ struct KeepingTests {
     @Test("Of a credential that is saved twice the latest value is found", .covers("S4.16"))
     func twice() async throws {
         let folder = try Folder()
-        for vault in [MemoryVault(), folder.vault] as [any CredentialVault] {
+        for vault in [MemoryVault(), folder.vault, FakeKeychainVault(FakeKeychain())] as [any CredentialVault] {
             try await Self.client(vault).client.signIn(Credential("first"))
             try await Self.client(vault).client.signIn(Credential("latest"))
             let (later, stub) = Self.client(vault)
@@ -41,7 +41,7 @@ struct KeepingTests {
     @Test("Of alice and bob each is found by name, and is signed out alone", .covers("S4.17"))
     func accounts() async throws {
         let folder = try Folder()
-        for vault in [MemoryVault(), folder.vault] as [any CredentialVault] {
+        for vault in [MemoryVault(), folder.vault, FakeKeychainVault(FakeKeychain())] as [any CredentialVault] {
             for name in ["alice", "bob"] {
                 try await Self.client(vault, as: name).client.signIn(Credential("token of \(name)"))
             }

@@ -151,6 +151,45 @@ struct KeychainTests {
         #expect(keychain.rows.isEmpty)
     }
 
+    @Test("A login with a password leaves its token, and no byte of the password", .covers("S4.18"))
+    func password() async throws {
+        let keychain = FakeKeychain()
+        let stub = StubTransport { request in
+            if request.url.path == "/login" { return .json(#"{"token":"token of alice"}"#) }
+            return HTTPResponse(status: request.fields[.authorization] == nil ? 401 : 200)
+        }
+        let authenticator = BearerAuthenticator(logIn: { _, context in
+            let answer = try await context.client.send(Login(account: "alice", password: "hunter2"))
+            return Credential(answer.token, refreshToken: "renews")
+        })
+        var configuration = APIClient.Configuration(services: [
+            Service(.main, [.production: "https://a.example"], authenticator: authenticator)
+        ])
+        configuration.environment = .production
+        configuration.cache = .none
+        configuration.identity = { "alice" }
+        configuration.vault = FakeKeychainVault(keychain)
+        let client = APIClient(configuration, transport: stub)
+        try await client.get("/me")
+        let bodies = stub.requests.map { request in
+            guard case .bytes(let data) = request.body.source else { return "" }
+            return String(decoding: data, as: UTF8.self)
+        }
+        #expect(bodies.map { $0.contains("hunter2") } == [false, true, false])
+        #expect(stub.requests.last?.fields[.authorization] == "Bearer token of alice")
+        let rows = keychain.rows
+        let texts = rows.map { "\($0.key) \(String(decoding: $0.value.content ?? Data(), as: UTF8.self))" }
+        #expect(texts.count == 1 && texts[0].contains("token of alice"))
+        #expect(!texts.contains { $0.contains("hunter2") || $0.contains(Data("hunter2".utf8).base64EncodedString()) })
+    }
+
+    private struct Login: Endpoint, Encodable {
+        struct Output: Decodable, Sendable { let token: String }
+        let account: String
+        let password: String
+        var route: Route { .post("/login") }
+    }
+
     @Test("Services and groups have nothing to do with each other")
     func partition() throws {
         let keychain = FakeKeychain()

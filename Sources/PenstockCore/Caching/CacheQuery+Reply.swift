@@ -125,8 +125,14 @@ extension CachedResponse {
 
 /// What steps in for a load that failed (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
 extension CacheQuery {
-    /// Statuses by which a server says that it failed, rather than the request (RFC 5861 §4).
-    static let failureStatuses: Set<Int> = [500, 502, 503, 504]
+    /// Whether a server says by a status that it failed, rather than the request.
+    ///
+    /// RFC 5861 §4 names 500, 502, 503 and 504. The others of the class are taken for a 500 (RFC 9110 §15), as RFC 9111 §4.3.3
+    /// takes any of them for no answer: a network for content delivery has numbers of its own for a server that is down or does
+    /// not answer it in time. 501 and 505 are no outage: the server knows neither the method nor the version, now or later.
+    static func isFailure(_ status: Int) -> Bool {
+        500...599 ~= status && status != 501 && status != 505
+    }
 
     /// The stored response that may be used at `now` although it was not validated; `nil` when none may, and the failure
     /// is the answer.
@@ -135,7 +141,7 @@ extension CacheQuery {
     /// does not meet, unless the request has a `stale-if-error` of its own.
     package func fallback(for failure: CacheFailure, now: Date) -> CacheHit? {
         // Any other status is an answer of its own.
-        if case .status(let status) = failure, !Self.failureStatuses.contains(status) { return nil }
+        if case .status(let status) = failure, !Self.isFailure(status) { return nil }
         guard !policy.isOff, bypass == nil, let stored = selected, !stored.isInvalidated,
             case .answer(let shape) = shape(of: stored)
         else { return nil }

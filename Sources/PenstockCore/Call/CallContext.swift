@@ -26,6 +26,8 @@ public final class CallContext: Sendable {
     public let deadline: Duration?
     /// Whether the content of the response is handed over as it comes.
     public let streams: Bool
+    /// Whether content behind this head could be refused if it were collected; `nil` for a call that collects its content.
+    private let mayRefuse: (@Sendable (HTTPResponse) -> Bool)?
     /// Whether it refreshes what another call was answered with.
     let isRefresh: Bool
     /// What its request asks its connection to change to; `nil` for an exchange like any other.
@@ -121,7 +123,8 @@ public final class CallContext: Sendable {
     init(
         id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment,
         isolation: IsolationKey, options: ResolvedOptions, control: ExchangeControl,
-        in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, upgrade: HTTPUpgrade? = nil,
+        in surroundings: Surroundings, streams: Bool = false,
+        mayRefuse: (@Sendable (HTTPResponse) -> Bool)? = nil, isRefresh: Bool = false, upgrade: HTTPUpgrade? = nil,
         carrier: (any Transport)? = nil, deadline: Duration?? = nil, lane: RefreshLane? = nil,
         isDetached: Bool = false
     ) {
@@ -141,6 +144,7 @@ public final class CallContext: Sendable {
         isTold = events != nil
         tellsStages = events?.tellsStages ?? false
         self.streams = streams
+        self.mayRefuse = mayRefuse
         self.isRefresh = isRefresh
         self.upgrade = upgrade
         self.carrier = carrier
@@ -174,6 +178,9 @@ public final class CallContext: Sendable {
     /// Whether it serves to renew a credential, for which other calls wait. It goes before them: whatever holds requests back
     /// lets it pass.
     public var renewsCredential: Bool { lane?.isOpen ?? false }
+
+    /// Whether it hands over content behind this head which it would have judged if it had collected it.
+    func leavesUnjudged(_ head: HTTPResponse) -> Bool { mayRefuse?(head) ?? false }
 
     /// The endpoint's type name.
     public var endpoint: String { String(describing: endpointType) }

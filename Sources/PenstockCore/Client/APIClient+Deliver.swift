@@ -43,11 +43,26 @@ extension APIClient {
     }
 
     func envelope<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> Envelope? {
-        switch call.endpoint.envelope {
-        case .ofService: try call.runtime.get().service.envelope
+        try call.endpoint.envelope(in: call.runtime)
+    }
+}
+
+extension Endpoint {
+    fileprivate func envelope(in runtime: Result<ServiceRuntime, APIError>) throws(APIError) -> Envelope? {
+        switch envelope {
+        case .ofService: try runtime.get().service.envelope
         case .none: nil
         case .custom(let envelope): envelope
         }
+    }
+
+    /// Whether a success with this head could still be refused by its content, which is judged where it is collected.
+    func mayRefuse(
+        _ head: HTTPResponse, by decoding: ResponseDecoding<Output>, in runtime: Result<ServiceRuntime, APIError>
+    ) -> Bool {
+        let envelope = try? envelope(in: runtime)
+        return decoding.mayRefuse(head.fields.combined(.contentType), under: envelope) || !payloadValidator.isNone
+            || !validator.isNone
     }
 }
 

@@ -65,6 +65,10 @@ extension APIClient {
     /// waited for. A response whose status is no success is collected and thrown. The scope ends the call by
     /// ``CallScope/cancelAll()``, and once the head has come also when it goes.
     ///
+    /// What was read to its end is stored only where nothing would have judged it if it had been collected, since a business
+    /// failure must not take the place of what is stored: of endpoints without a validator whose output is `Data`, `Void` or
+    /// ``Payload`` and which have no envelope. Under one, `Data` is stored that does not say that it is JSON, such as a picture.
+    ///
     /// - Throws: what ``send(_:options:in:)`` throws up to the status; ``APIError/Kind/unsupported(feature:)`` before
     ///   anything is sent where the transport cannot stream responses, or the service seals them.
     public func stream<E: Endpoint>(
@@ -85,7 +89,8 @@ extension ActiveCall {
 
 extension APIClient {
     /// Sends an endpoint whose response holds one JSON value on each line (jsonlines.org, NDJSON), and gives the values as
-    /// they come: each is decoded and validated as the endpoint's output. Envelopes are not looked for.
+    /// they come: each is decoded and validated as the endpoint's output. Envelopes are not looked for. They are stored where
+    /// those of ``stream(_:options:in:)`` are.
     ///
     /// ```swift
     /// for try await order in try await client.lines(of: ExportOrders()) { show(order) }

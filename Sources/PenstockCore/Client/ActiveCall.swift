@@ -40,6 +40,9 @@ final class ActiveCall<E: Endpoint>: Sendable {
         own = terms.own
         runtime = client.runtime(for: endpoint)
         let lane = RefreshLane.current
+        let mayRefuse: (@Sendable (HTTPResponse) -> Bool)? =
+            terms.streams
+            ? { @Sendable [decoding, runtime] head in endpoint.mayRefuse(head, by: decoding, in: runtime) } : nil
         resolved = client.resolve(terms.own, endpoint, try? runtime.get(), in: lane)
         let origin = terms.origin
         let environment = origin?.environment ?? resolved.settings.environment ?? client.environment
@@ -47,7 +50,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
         context = CallContext(
             id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, isolation: isolation,
             options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
-            streams: terms.streams, isRefresh: terms.isRefresh, upgrade: terms.upgrade,
+            streams: terms.streams, mayRefuse: mayRefuse, isRefresh: terms.isRefresh, upgrade: terms.upgrade,
             carrier: terms.carrier, deadline: terms.isEndless ? .some(nil) : nil, lane: lane)
         isDeliveredLater = terms.isDeliveredLater
         parent = terms.isAdopted ? origin : nil

@@ -61,7 +61,8 @@ extension ResponseDecoding where Output == Data {
     /// another code than a success, that is ``APIError/Kind/business(code:message:)``, so that no refusal passes for a picture.
     /// Everything else is the bytes, an envelope that says success with them; use ``payload`` where there must be one.
     public static var data: ResponseDecoding {
-        ResponseDecoding(accepting: .anything) { (payload, envelope, options) throws(APIError) in
+        ResponseDecoding(accepting: .anything, refusing: .envelopedJSON) {
+            (payload, envelope, options) throws(APIError) in
             if let refusal = payload.refusal(under: envelope, options) { throw refusal }
             return Opened(nil, payload: payload) { (payload.data, []) }
         }
@@ -91,14 +92,14 @@ extension ResponseDecoding where Output == String {
 extension ResponseDecoding where Output == Payload {
     /// The payload itself, once the envelope says success; for reformers.
     public static var payload: ResponseDecoding {
-        afterEnvelope(accepting: .json) { payload in payload }
+        afterEnvelope(accepting: .json, refusing: .enveloped) { payload in payload }
     }
 }
 
 extension ResponseDecoding where Output == Void {
     /// No output. The envelope must say success; the data is not looked at, and without an envelope neither is the body.
     public static var nothing: ResponseDecoding {
-        afterEnvelope(accepting: .json) { _ in }
+        afterEnvelope(accepting: .json, refusing: .enveloped) { _ in }
     }
 }
 
@@ -112,9 +113,10 @@ extension ResponseDecoding {
     }
 
     private static func afterEnvelope(
-        accepting accepts: AcceptedMedia, _ make: @escaping @Sendable (Payload) throws -> Output
+        accepting accepts: AcceptedMedia, refusing refusable: RefusableContent = .all,
+        _ make: @escaping @Sendable (Payload) throws -> Output
     ) -> ResponseDecoding {
-        ResponseDecoding(accepting: accepts) { (payload, envelope, options) throws(APIError) in
+        ResponseDecoding(accepting: accepts, refusing: refusable) { (payload, envelope, options) throws(APIError) in
             let content = payload.content(under: envelope, options)
             let session = DecodingSession(payload.data, options: options, envelope: envelope, path: JSONPath(""))
             let head = envelope == nil ? nil : try payload.opened(Ignored.self, session: session).head

@@ -10,20 +10,33 @@ public struct ResponseDecoding<Output: Sendable>: Sendable {
     private let opening: @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
     private let accepted: AcceptedMedia
     private let acceptedInEnvelope: AcceptedMedia
+    private let refusable: RefusableContent
 
-    /// - Parameter enveloped: what a request asks for whose response has an envelope; `nil` for the same.
+    /// - Parameters:
+    ///   - enveloped: what a request asks for whose response has an envelope; `nil` for the same.
+    ///   - refusable: the content that it may refuse.
     init(
-        accepting accepted: AcceptedMedia, enveloped: AcceptedMedia? = nil,
+        accepting accepted: AcceptedMedia, enveloped: AcceptedMedia? = nil, refusing refusable: RefusableContent = .all,
         _ opening: @escaping @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
     ) {
         self.accepted = accepted
         acceptedInEnvelope = enveloped ?? accepted
+        self.refusable = refusable
         self.opening = opening
     }
 
     /// What a request for it asks for.
     func accepts(under envelope: Envelope?) -> AcceptedMedia {
         envelope == nil ? accepted : acceptedInEnvelope
+    }
+
+    /// Whether it may refuse content of this type.
+    func mayRefuse(_ contentType: String?, under envelope: Envelope?) -> Bool {
+        switch refusable {
+        case .all: true
+        case .enveloped: envelope != nil
+        case .envelopedJSON: envelope != nil && Payload(Data(), contentType: contentType).isJSON
+        }
     }
 
     /// Reads the envelope. What follows it waits for ``Opened/decoded()``, so that validators of the payload come first.
@@ -62,6 +75,15 @@ package struct Opened<Output: Sendable>: Sendable {
     package func decoded() throws(APIError) -> (value: Output, notes: [DecodingNote]) {
         try resolve()
     }
+}
+
+/// Which content the making of an output may refuse.
+enum RefusableContent: Sendable {
+    case all
+    /// None without an envelope.
+    case enveloped
+    /// None without an envelope, and under one only what says that it is JSON.
+    case envelopedJSON
 }
 
 /// What a request's `Accept` field asks for by default (RFC 9110 §12.5.1): what the endpoint's output is made from. The

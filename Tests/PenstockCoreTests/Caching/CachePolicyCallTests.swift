@@ -33,13 +33,17 @@ import Testing
         #expect(rig.hits == 2)
     }
 
-    @Test("A lifetime of zero or less turns the cache off", .covers("S2.8"), arguments: [0, -5])
-    func off(seconds: Int) async throws {
-        let rig = CacheRig(CachePolicy(.http, ttl: .seconds(seconds)))
-        _ = try await rig.tea()
-        _ = try await rig.tea()
-        #expect(rig.hits == 2)
+    @Test(
+        "A lifetime of zero or less turns the cache off", .covers("S2.8"), arguments: [0, -5],
+        [CachePolicy.Mode.http, .networkElseCache, .cacheThenNetwork])
+    func off(seconds: Int, mode: CachePolicy.Mode) async throws {
+        let rig = CacheRig(CachePolicy(mode, ttl: .seconds(seconds)))
+        for _ in 1...2 { #expect(try await rig.responses() == ["1 network"]) }
+        #expect(try await rig.tea().source == .network)
+        #expect(rig.hits == 3)
         #expect(await rig.store.statistics().entries == 0)
+        rig.isOffline()
+        #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
     }
 
     @Test("The policy is networkElseCache unless something else is set", .covers("S2.8", "S2.11"))
@@ -160,15 +164,19 @@ import Testing
     }
 
     /// What an outage looks like from here.
-    enum Outage: CaseIterable {
-        case error500, error502, error503, error504, noConnection, noHead, noMore, tooLong
+    enum Outage {
+        case error(Int)
+        case noConnection, noHead, noMore, tooLong
+
+        /// 511 comes of a network that wants a login, and those from 520 on of networks for content delivery.
+        static let all =
+            [500, 502, 503, 504, 507, 511, 520, 522, 524, 529, 530, 599].map(Outage.error) + [
+                .noConnection, .noHead, .noMore, .tooLong,
+            ]
 
         var kind: APIError.Kind {
             switch self {
-            case .error500: .httpStatus(500)
-            case .error502: .httpStatus(502)
-            case .error503: .httpStatus(503)
-            case .error504: .httpStatus(504)
+            case .error(let status): .httpStatus(status)
             case .noConnection: .timeout(.connect)
             case .noHead: .timeout(.firstByte)
             case .noMore: .timeout(.idle)
@@ -190,7 +198,7 @@ import Testing
 
     @Test(
         "A server error and a time-out are answered by stale content, within the bound", .covers("S3.11"),
-        arguments: Outage.allCases)
+        arguments: Outage.all)
     func disaster(outage: Outage) async throws {
         let rig = CacheRig(CachePolicy(.networkElseCache, maxStale: .seconds(1_000)))
         _ = try await rig.tea()
@@ -211,11 +219,23 @@ import Testing
         #expect(!fresh.isStale)
     }
 
+    @Test(
+        "A server that knows no such method or version has no outage, and is heard", .covers("S3.11"),
+        arguments: [501, 505])
+    func noDisaster(status: Int) async throws {
+        let rig = CacheRig(CachePolicy(.networkElseCache, maxStale: .seconds(1_000)))
+        _ = try await rig.tea()
+        rig.serves(.json("never", status: status))
+        rig.pass(61)
+        #expect(await failure { try await rig.tea() }?.kind == .httpStatus(status))
+        #expect(await rig.store.statistics().entries == 1)
+    }
+
     @Test("Unless something else is set, content a week past its lifetime is the last to be given", .covers("S3.11"))
     func standardBound() async throws {
         let rig = CacheRig(nil)
         _ = try await rig.tea()
-        Outage.error503.begin(rig)
+        Outage.error(503).begin(rig)
         rig.pass(3_600)
         let first = try await rig.tea()
         #expect(first.isStale)
@@ -259,6 +279,41 @@ import Testing
         }
         #expect(given == ["2 memory"])
         #expect(error?.kind == .unreachable(.offline))
+    }
+
+    @Test(
+        "Nobody need hear of what is stored, of the result, or of either", .covers("S2.14"), arguments: [true, false],
+        [true, false])
+    @MainActor func handlers(hearsCached: Bool, hearsResult: Bool) async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        rig.serves(.tea(2))
+        let told = Mailbox<String>()
+        let call = rig.client.start(Tea(), options: .cache(.cacheThenNetwork))
+        if hearsCached { call.onCached { told.put("cached \($0.value.id)") } }
+        if hearsResult { call.onResult { told.put("result \((try? $0.get().id) ?? 0)") } }
+        let expected = (hearsCached ? ["cached 1"] : []) + (hearsResult ? ["result 2"] : [])
+        await told.wait(for: expected.count)
+        #expect(try await call.value.id == 2)
+        await drainMainActor()
+        #expect(told.values == expected)
+        #expect(call.state == .over)
+        #expect(rig.hits == 2)
+    }
+
+    @Test("A manager of which nobody hears loads all the same", .covers("S2.14"))
+    @MainActor func managerWithoutDelegate() async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        rig.serves(.tea(2))
+        let manager = APIManager(client: rig.client, source: { Tea(options: .cache(.cacheThenNetwork)) })
+        let call = try #require(manager.load())
+        #expect(rig.client.callCount == 1)
+        while !Task.isCancelled, manager.isLoading { await Task.yield() }
+        #expect(manager.response?.value.id == 2)
+        #expect(manager.error == nil)
+        #expect(rig.hits == 2)
+        #expect(rig.client.call(call) == nil)
     }
 
     @Test("cacheThenNetwork shows what is stale where the app says how stale, and marks it", .covers("S2.10"))
@@ -354,16 +409,28 @@ import Testing
     @Test("Two APIs of one client have policies of their own", .covers("S3.24"))
     func perAPI() async throws {
         let rig = CacheRig()
-        func load(_ page: Int, _ seconds: Int) async throws -> ResponseSource {
-            let options = CallOptions.cache(CachePolicy(.http, ttl: .seconds(seconds)))
-            return try await rig.client.response(for: Tea(page: page, options: options)).source
-        }
-        _ = try await load(1, 10)
-        _ = try await load(2, 100)
+        _ = try await rig.client.send(Prices())
+        _ = try await rig.client.send(Shops())
         rig.pass(50)
-        #expect(try await load(1, 10) == .network)
-        #expect(try await load(2, 100) == .memory)
+        #expect(try await rig.client.response(for: Prices()).source == .network)
+        #expect(try await rig.client.response(for: Shops()).source == .memory)
+        rig.pass(51)
+        #expect(try await rig.client.response(for: Shops()).source == .network)
     }
+}
+
+/// An API whose answers are soon out of date.
+private struct Prices: Endpoint {
+    typealias Output = Product
+    var route: Route { .get("/prices") }
+    var options: CallOptions { .cache(CachePolicy(.http, ttl: .seconds(10))) }
+}
+
+/// One whose answers last.
+private struct Shops: Endpoint {
+    typealias Output = Product
+    var route: Route { .get("/shops") }
+    var options: CallOptions { .cache(CachePolicy(.http, ttl: .seconds(100))) }
 }
 
 extension CacheRig {

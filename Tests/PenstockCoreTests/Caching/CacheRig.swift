@@ -65,6 +65,16 @@ struct Tea: Endpoint {
     var route: Route { .get("/tea") }
 }
 
+/// The same list as bytes, of which nothing is asked but what is said here.
+struct Leaves: Endpoint {
+    typealias Output = Data
+    var cacheTags: [String] = ["tea"]
+    var envelope = EnvelopeChoice.none
+    var payloadValidator = Validator<Payload>.none
+    var validator = Validator<Data>.none
+    var route: Route { .get("/tea") }
+}
+
 /// A write, and what it makes out of date.
 struct Pour: Endpoint {
     typealias Output = Product

@@ -108,7 +108,7 @@ import Testing
     func `what was streamed is stored with the tags of its endpoint`(tags: [String]) async throws {
         let store = ToldStore()
         let client = client(store)
-        _ = try await client.stream(Tea(cacheTags: tags)).collect()
+        _ = try await client.stream(Leaves(cacheTags: tags)).collect()
         #expect(await store.entries(after: nil, limit: 9).map(\.response.tags) == [tags])
         await client.clearCache(.tag("tea"))
         #expect(await store.statistics().entries == (tags == ["tea"] ? 0 : 1))

@@ -21,13 +21,80 @@ import Testing
     func whole() async throws {
         let store = MemoryCacheStore()
         let client = client([.stream(Self.head, Self.pieces)], store)
-        let first = try await client.stream(Tea())
+        let first = try await client.stream(Leaves())
         #expect(try await first.collect() == Data("firstsecondthird".utf8))
-        let second = try await client.stream(Tea())
+        let second = try await client.stream(Leaves())
         #expect(second.source == .memory)
         #expect(second.cacheStatus?.reason == .fresh)
         #expect(try await second.collect() == Data("firstsecondthird".utf8))
         #expect(client.callCount == 0)
+    }
+
+    @Test(
+        "What would be refused if it were collected is not stored, and does not take the place of what is stored",
+        .covers("S2.13"))
+    func refusedIfCollected() async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea(.reload)
+        rig.serves(.json(#"{"retcode":5,"retdesc":"closed"}"#, fields: ["Cache-Control": "max-age=60"]))
+        #expect(await failure { try await rig.tea(.reload) }?.kind == .business(code: 5, message: "closed"))
+        for _ in 1...2 {
+            let stream = try await rig.client.stream(Tea(), options: .cache(.reload))
+            #expect(stream.cacheStatus?.isStored == false)
+            #expect(try await stream.collect().isEmpty == false)
+        }
+        #expect(try await rig.tea(.cacheOnly).value.id == 1)
+    }
+
+    /// What an endpoint asks of its content, the type of the content, and whether it is stored while it is read.
+    static let demands: [(any Endpoint, String, Bool)] = [
+        (Leaves(), "application/json", true),
+        (Leaves(envelope: .ofService), "application/json", false),
+        (Leaves(envelope: .custom(.retcode)), "application/problem+json; charset=utf-8", false),
+        // No refusal passes for a picture.
+        (Leaves(envelope: .ofService), "image/png", true),
+        (Leaves(envelope: .ofService, validator: .rule("any") { _ in true }), "image/png", false),
+        (Leaves(payloadValidator: .rule("any") { _ in true }), "image/png", false),
+        (Leaves(validator: .rule("any") { _ in true }), "image/png", false),
+        (Tea(), "application/json", false),
+        (Tea(), "image/png", false),
+        (Bare<Product>(), "application/json", false),
+        (Bare<String>(), "text/plain", false),
+        (Done(), "text/plain", true),
+        (Done(envelope: .ofService), "text/plain", false),
+    ]
+
+    @Test("What is streamed is stored where nothing would have judged it", .covers("S2.13"), arguments: demands)
+    func demanded(of endpoint: any Endpoint, type: String, isStored: Bool) async throws {
+        let store = MemoryCacheStore()
+        var head = Self.head
+        head.fields[.contentType] = type
+        let client = client([.stream(head, Self.pieces)], store)
+        let stream = try await client.stream(endpoint)
+        #expect(stream.cacheStatus?.isStored == isStored)
+        #expect(try await stream.collect() == Data("firstsecondthird".utf8))
+        #expect(await store.statistics().entries == (isStored ? 1 : 0))
+    }
+
+    @Test(
+        "What an interceptor answers a stream with is judged by the same rule", .covers("S2.13"),
+        arguments: [true, false])
+    func intercepted(isJudged: Bool) async throws {
+        let store = MemoryCacheStore()
+        let client = client([.stream(Self.head, Self.pieces)], store).with {
+            $0.attemptInterceptors = [
+                .closure { request, _, next in
+                    var exchange = try await next(request)
+                    exchange.content?.discard()
+                    exchange.content = nil
+                    exchange.response = .tea(1)
+                    return exchange
+                }
+            ]
+        }
+        let stream = isJudged ? try await client.stream(Tea()) : try await client.stream(Leaves())
+        #expect(try await stream.collect().isEmpty == false)
+        #expect(await store.statistics().entries == (isJudged ? 0 : 1))
     }
 
     @Test("One that broke off, or was not read to its end, is not stored", .covers("S2.13"), arguments: [true, false])
@@ -36,7 +103,7 @@ import Testing
         let failure = breaksOff ? TransportError(.connectionLost, sendState: .answered) : nil
         let client = client([.stream(Self.head, Self.pieces, failure: failure)], store)
         do {
-            let response = try await client.stream(Tea())
+            let response = try await client.stream(Leaves())
             var iterator = response.makeAsyncIterator()
             _ = try await iterator.next()
             if breaksOff { while try await iterator.next() != nil {} }
@@ -54,7 +121,7 @@ import Testing
         var head = Self.head
         head.fields[HTTPFieldName("Content-Length")] = text
         let client = client([.stream(head, Self.pieces)], store)
-        #expect(try await client.stream(Tea()).collect() == Data("firstsecondthird".utf8))
+        #expect(try await client.stream(Leaves()).collect() == Data("firstsecondthird".utf8))
         let stored = try #require(await store.entries(after: nil, limit: 1).first)
         #expect(stored.response.bodyLength == 16)
     }
@@ -65,11 +132,11 @@ import Testing
         let client = client(
             [.stream(Self.head, [Self.pieces[0]]), .stream(Self.head, Self.pieces), .stream(Self.head, Self.pieces)],
             store)
-        #expect(try await client.stream(Tea()).collect() == Self.pieces[0])
+        #expect(try await client.stream(Leaves()).collect() == Self.pieces[0])
         #expect(await store.statistics().entries == 1)
-        #expect(try await client.stream(Tea(), options: .cache(.reload)).collect() == Data("firstsecondthird".utf8))
+        #expect(try await client.stream(Leaves(), options: .cache(.reload)).collect() == Data("firstsecondthird".utf8))
         #expect(await store.statistics().entries == 0)
-        #expect(try await client.stream(Tea()).source == .network)
+        #expect(try await client.stream(Leaves()).source == .network)
     }
 
     @Test(
@@ -115,7 +182,7 @@ import Testing
             ])
         let client = client([.stream(head, [Self.pieces[0]])], store)
         let range = CallOptions.headers(["Range": "bytes=0-4"])
-        #expect(try await client.stream(Tea(), options: range).collect() == Self.pieces[0])
+        #expect(try await client.stream(Leaves(), options: range).collect() == Self.pieces[0])
         #expect(await store.statistics().entries == 0)
     }
 
@@ -124,7 +191,20 @@ import Testing
         let store = MemoryCacheStore()
         let head = HTTPResponse(status: 404, fields: ["Cache-Control": "max-age=60"])
         let client = client([.stream(head, Self.pieces)], store)
-        #expect(await failure { try await client.stream(Tea()).collect() }?.kind == .httpStatus(404))
+        #expect(await failure { try await client.stream(Leaves()).collect() }?.kind == .httpStatus(404))
         #expect(await store.statistics().entries == 0)
     }
+}
+
+/// A list without an envelope.
+private struct Bare<Output: Decodable & Sendable>: Endpoint {
+    var envelope: EnvelopeChoice { .none }
+    var route: Route { .get("/tea") }
+}
+
+/// A read whose content is not looked at.
+private struct Done: Endpoint {
+    typealias Output = Void
+    var envelope = EnvelopeChoice.none
+    var route: Route { .get("/tea") }
 }

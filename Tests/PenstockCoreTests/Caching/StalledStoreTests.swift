@@ -145,7 +145,7 @@ import Testing
     func streaming() async throws {
         let stalled = Stalled()
         stalled.store.stalls.value = .writer
-        let task = Task { try await stalled.rig.client.stream(Tea()).collect() }
+        let task = Task { try await stalled.rig.client.stream(Leaves()).collect() }
         await stalled.passDeadline()
         #expect(try await task.valueOfTest.isEmpty == false)
         stalled.store.free.open()

@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
 
     // MARK: cacheOnly
 
-    @Test(arguments: [true, false])
+    @Test(.covers("S2.9"), arguments: [true, false])
     func `a call that is to be answered by the cache alone sends nothing, whether there is a cache or none`(
         hasCache: Bool
     ) async throws {

@@ -8,6 +8,40 @@ import Testing
 /// What was answered counts, whatever becomes of the answer on its way to the outbox.
 @Suite(.timeLimit(.minutes(5)), .covers("X9"))
 struct OutboxAnswerTests {
+    private struct Orders: Endpoint {
+        typealias Output = Product
+        var route: Route { .get("/orders") }
+        var cacheTags: [String] { ["orders"] }
+    }
+
+    @Test(
+        "A write that is delivered makes the reads that it names out of date, and one that is refused does not",
+        .covers("S4.21"))
+    func invalidation() async throws {
+        let status = Locked(422)
+        let stub = StubTransport { request in
+            guard request.method == .post else { return .json(Self.text, fields: ["Cache-Control": "max-age=600"]) }
+            return .json(Self.text, status: status.withLock { $0 })
+        }
+        let rig = OutboxRig(stub) { $0.cache = .store(MemoryCacheStore(time: $0.time)) }
+        @Sendable func source() async throws -> ResponseSource {
+            try await rig.client.response(for: Orders(), options: .cache(.http)).source
+        }
+        #expect(try await source() == .network)
+        #expect(try await source() == .memory)
+        rig.outbox.start()
+        let refused = try await rig.outbox.put(BookOrder())
+        await rig.advance(until: refused)
+        #expect(refused.state == .undeliverable(OutboxFailure(.refused, status: 422)))
+        #expect(try await source() == .memory)
+        status.withLock { $0 = 200 }
+        #expect(try await rig.outbox.put(BookOrder(cart: "2")).value.name == "tea")
+        #expect(try await source() == .network)
+        #expect(try await source() == .memory)
+        await rig.outbox.close()
+    }
+
+    private static let text = #"{"id":7,"name":"tea"}"#
     private static let answer = HTTPResponse.json(#"{"id":7,"name":"tea"}"#)
 
     /// How an answer is lost on its way up.

@@ -11,8 +11,8 @@
 ///
 /// The default is ``networkElseCache``: always the newest, and what is stored while the server cannot be reached. **A call
 /// of this policy succeeds with a stored response, at most seven days after its freshness, when the server cannot be
-/// reached, does not answer in time, or answers 500, 502, 503 or 504.** ``APIResponse/isStale`` and
-/// ``APIResponse/source`` tell; `send` gives the value alone and cannot. Where a failure must be seen as one, as by a
+/// reached, does not answer in time, or answers by a server error, which is 5xx but 501 and 505.** ``APIResponse/isStale``
+/// and ``APIResponse/source`` tell; `send` gives the value alone and cannot. Where a failure must be seen as one, as by a
 /// monitor or by "pull to refresh", take ``reload``.
 ///
 /// A read that is answered 403, 404 or 410 makes invalid what is stored of it, in every mode that stores: it is asked about
@@ -56,7 +56,7 @@ public struct CachePolicy: Hashable, Sendable {
     /// ``ttl`` does. What is given so is marked (``APIResponse/isStale``).
     ///
     /// `nil`, the default, means ``defaultMaxStale`` where no answer came at all, and for ``Mode/networkElseCache`` also
-    /// where the answer was a server error (500, 502, 503, 504). ``Mode/cacheOnly`` and ``Mode/cacheThenNetwork`` give
+    /// where the answer was a server error (5xx but 501 and 505). ``Mode/cacheOnly`` and ``Mode/cacheThenNetwork`` give
     /// without a failure what is stale, and only where this is set; the latter also within the response's own
     /// `stale-while-revalidate`. Zero and less switch it off: a failure is never
     /// answered by what is stale, nor is a call while the response is refreshed (`stale-while-revalidate`), whatever the server

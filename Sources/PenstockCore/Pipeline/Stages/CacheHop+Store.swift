@@ -58,6 +58,8 @@ extension CacheHop {
         if insertion.response.isHeadAlone {
             return CacheFill(response: insertion.response, body: Data(), ticket: ticket, load: answer.load)
         }
+        // Who finds it is to find what a call has accepted, and what is stored already has been.
+        if call.leavesUnjudged(exchange.response) { return nil }
         guard exchange.content == nil else {
             guard insertion.response.part == nil, insertion.received != nil else { return nil }
             return CacheFill(response: insertion.response, body: nil, ticket: ticket, load: nil)
