@@ -60,7 +60,8 @@ final class OutboxDatabase {
         try run("DELETE FROM item WHERE position = ?", [.int(row.position)])
     }
 
-    /// Notes of each lane whether something of it may be sent, not before when, and where to, and lets go of those that nobody needs any more.
+    /// Notes of each lane whether something of it may be sent, not before when, and where to, and lets go of those that nobody
+    /// needs any more.
     private func refresh(_ lanes: [String]) throws {
         for lane in Set(lanes) {
             try run(
