@@ -35,6 +35,39 @@ import Testing
         #expect(previous.count == all)
     }
 
+    @Test("Of the same calls each level says what the one before it says, and more", .covers("S2.21"))
+    func levelsOfCallsAreNested() async throws {
+        var previous: [String] = []
+        for level in LogLevel.allCases {
+            let (kept, clock) = (KeptLog(), TestClock())
+            let lost = TransportError(.unreachable(.connectionRefused), sendState: .unsent)
+            let client = InspectRig.client(
+                ScriptedTransport([
+                    .respond(InspectRig.greeting), .fail(lost), .respond(InspectRig.greeting), .fail(lost), .fail(lost),
+                    .respond(.init(status: 404)),
+                ])
+            ) {
+                $0.sinks = [CallLog(level: level, to: kept)]
+                $0.time = clock.timeSource
+                $0.cache = .none
+                $0.options.retry = RetryPolicy(limit: 1, backoff: .init(base: .zero))
+                $0.retryBudget = .init(refill: nil)
+            }
+            for isWell in [true, true, false, false] {
+                let text = try? await client.send(Hello())
+                #expect((text != nil) == isWell)
+            }
+            let said = kept.messages
+            // Each as often at least.
+            let more = Dictionary(grouping: said) { $0 }.mapValues(\.count)
+            for (message, all) in Dictionary(grouping: previous, by: { $0 }) {
+                #expect(more[message, default: 0] >= all.count, "\(level): \(message)")
+            }
+            #expect(level == .off ? said.isEmpty : said.count > previous.count, "\(level) adds nothing")
+            previous = said
+        }
+    }
+
     @Test(
         "Nothing is formatted of what is not said: nothing at all while the log is off, also once it was on",
         .covers("S2.21"))

@@ -106,7 +106,7 @@ import Testing
             ])
     }
 
-    @Test("An archive of another program is shown as well, and what is none is refused")
+    @Test("An archive of another program is shown as well, and what is none is refused", .covers("X11"))
     func otherArchives() async throws {
         let foreign = """
             {"log": {"version": "1.2", "creator": {"name": "Other", "version": "1"}, "entries": [{"startedDateTime":

@@ -35,6 +35,7 @@ import Testing
 
     @Test(
         "A form in memory arrives on every transport, a form with a file where it can stream",
+        .covers("S2.27"),
         arguments: TransportUnderTest.all)
     func forms(transport: TransportUnderTest) async throws {
         try await Self.withFolder { folder in
@@ -62,6 +63,7 @@ import Testing
 
     @Test(
         "A file that shrinks while it is sent ends the call with its typed error, and the server never has all of it",
+        .covers("S2.27"),
         arguments: streaming)
     func shrinkingFile(transport: TransportUnderTest) async throws {
         try await Self.withFolder { folder in
@@ -117,6 +119,7 @@ import Testing
 
     @Test(
         "A server that has no gzip gets the content as it is, after one 415",
+        .covers("S3.30"),
         arguments: TransportUnderTest.withWire.filter { $0.name == "libcurl" })
     func unsupportedCoding(transport: TransportUnderTest) async throws {
         try await Shop.run(
@@ -210,6 +213,7 @@ import Testing
 
     @Test(
         "A download goes on behind every byte that came, where its connection breaks right behind that",
+        .covers("S2.28"),
         arguments: streaming)
     func breaksAtOnce(transport: TransportUnderTest) async throws {
         try await Self.withFolder { folder in

@@ -88,10 +88,10 @@ public final class MemoryOutboxStore: OutboxStore {
     ) async throws(OutboxStoreError) -> Date? {
         try use { state in
             let queued = state.rows.values.filter { $0.owner == owner && $0.state == .queued }
-            let lanes = state.lanes.filter { name, lane in
-                lane.owner == owner && state.head(of: name, avoiding: destinations) != nil
-            }.values
-            let due = lanes.map { OutboxDecider.isDue($0.due, at: now) ? min($0.due, now) : $0.due }
+            let lanes = state.lanes.compactMap { name, lane in
+                lane.owner == owner ? state.head(of: name, avoiding: destinations).map { lane.due(for: $0) } : nil
+            }
+            let due = lanes.map { OutboxDecider.isDue($0, at: now) ? min($0, now) : $0 }
             let isSending = state.rows.values.contains { $0.owner == owner && $0.state == .sending }
             let lease = isSending ? [state.lease.map { $0.isHeld(at: now) ? $0.expires : now } ?? now] : []
             return (queued.map(\.expires) + due + lease).min()
@@ -106,6 +106,7 @@ public final class MemoryOutboxStore: OutboxStore {
                 return nil
             }
             if new.token != state.lease?.token { state.recover(at: now) }
+            if new.holder != state.lease?.holder { state.endRests { _ in true } }
             state.lease = new
             return new
         }
@@ -123,14 +124,19 @@ public final class MemoryOutboxStore: OutboxStore {
     ) async throws(OutboxStoreError) -> [OutboxRow] {
         try use { state throws(OutboxStoreError) in
             try state.check(lease)
-            let due = state.lanes.filter { $0.value.owner == owner && OutboxDecider.isDue($0.value.due, at: now) }
-            let heads = due.keys.compactMap { state.head(of: $0, avoiding: destinations) }.filter { $0.expires > now }
+            let heads = state.lanes.compactMap { name, lane -> OutboxRow? in
+                guard lane.owner == owner, let row = state.head(of: name, avoiding: destinations), row.expires > now,
+                    OutboxDecider.isDue(lane.due(for: row), at: now)
+                else { return nil }
+                return row
+            }
             let order = heads.sorted { $0.position < $1.position }.prefix(max(limit, 0))
             return order.map { row in
                 var row = row
                 row.state = .sending
                 row.attempts += 1
                 row.started = now
+                row.restsUntil = nil
                 state.rows[row.id] = row
                 return row
             }
@@ -189,6 +195,7 @@ public final class MemoryOutboxStore: OutboxStore {
             for (name, lane) in state.lanes where lane.owner == owner && !lane.isHinted && lane.due > now {
                 state.lanes[name]?.due = now
             }
+            state.endRests { $0.owner == owner }
         }
     }
 
@@ -231,6 +238,9 @@ extension MemoryOutboxStore.Lane {
         due = now
         isHinted = false
     }
+
+    /// When it is due with a row as its first.
+    fileprivate func due(for row: OutboxRow) -> Date { max(due, row.restsUntil ?? due) }
 }
 
 extension MemoryOutboxStore.State {
@@ -270,6 +280,10 @@ extension MemoryOutboxStore.State {
     fileprivate mutating func carryIntent(of done: OutboxRow) {
         guard let fold = done.fold else { return }
         for row in rows.values where row.fold == fold { rows[row.id]?.rollback = done.intent }
+    }
+
+    fileprivate mutating func endRests(where isMeant: (OutboxRow) -> Bool) {
+        for row in rows.values where row.restsUntil != nil && isMeant(row) { rows[row.id]?.restsUntil = nil }
     }
 
     /// Nobody sends these any more.

@@ -110,7 +110,9 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Tries what waits now, but for what a server has named a moment: after a login, or when the network is back.
+    /// Tries what waits now, but for what a server has named a moment: after a login, or when the network is back. The quiet
+    /// period
+    /// of a toggle (``OutboxToggle``) ends with it.
     public func wake() {
         sender.ring(hastening: true)
     }
@@ -142,8 +144,9 @@ public final class Outbox: Sendable {
     /// - Parameters:
     ///   - intent: the value of the fold once it is done.
     ///   - rollback: the value of the fold when it fails.
+    ///   - rest: the moment before which it is not sent, on the clock of ``TimeSource/now``; `nil` for at once.
     func put<E: OutboxEndpoint>(
-        _ endpoint: E, intent: Data?, rollback: Data?
+        _ endpoint: E, intent: Data?, rollback: Data?, rest: Duration? = nil
     ) async throws(OutboxError) -> OutboxReceipt<E.Output> {
         if let refusal = codec.refusal(of: E.self) { throw refusal }
         let isSealed = configuration.cipher != nil || store is MemoryOutboxStore
@@ -151,9 +154,10 @@ public final class Outbox: Sendable {
             endpoint, limit: configuration.bodyBytes, owners, isSealed: isSealed)
         var random = client.configuration.random
         let policy = E.outboxPolicy
-        let row = try codec.row(
-            OutboxID(from: &random), content, owner, destination, policy, at: client.configuration.time.date(), intent,
-            rollback)
+        let time = client.configuration.time
+        var row = try codec.row(
+            OutboxID(from: &random), content, owner, destination, policy, at: time.date(), intent, rollback)
+        if let rest { row.restsUntil = row.created.addingTimeInterval((rest - time.now()).seconds) }
         // Before it is on disk, so that whoever sends it at once has somebody to tell.
         let feed = feeds.feed(for: row.id, .queued)
         let placement: OutboxPlacement
@@ -282,6 +286,9 @@ public final class Outbox: Sendable {
     }
 
     // MARK: For toggles
+
+    /// The clock by which it is sent.
+    var time: TimeSource { client.configuration.time }
 
     /// What waits of a fold, oldest first, with the values that it stands for.
     ///

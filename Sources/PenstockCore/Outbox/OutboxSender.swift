@@ -29,6 +29,8 @@ actor OutboxSender {
     private var traffic = OutboxTraffic()
     /// How far the clock of the wall was ahead of ``TimeSource/now`` when it was last looked.
     private var lead: TimeInterval
+    /// Whether it has looked at what there is.
+    private var hasBegun = false
     /// How often in a row the user of the moment was one who has signed out.
     private var barredLaps = 0
 
@@ -95,7 +97,12 @@ actor OutboxSender {
         traffic.review { client.isPaused($0) }
         let (now, moment) = (time.date(), time.now())
         let held = heldBack(at: moment)
-        let next = try await store.nextMoment(of: owner, avoiding: held, at: now)
+        var next = try await store.nextMoment(of: owner, avoiding: held, at: now)
+        // What is found at the beginning rests no longer: with another holder of the lease that ends.
+        if !hasBegun, next != nil, try await heldLease(now, moment) != nil {
+            next = try await store.nextMoment(of: owner, avoiding: held, at: now)
+        }
+        hasBegun = true
         // Nothing is begun for a user who has signed out: every call of theirs is refused until the app names another.
         let isBarred = client.hasSignedOut(identity)
         barredLaps = isBarred ? barredLaps + 1 : 0

@@ -11,7 +11,9 @@ import Foundation
 /// ```
 ///
 /// It shows what the user wants at once. However often it is tapped, one write is under way and one waits behind it at
-/// most, which says what was tapped last. When that fails for good, it shows what the server has again, until the app has it
+/// most, which says what was tapped last. The first tap is sent at once, and those that follow as one write, once there was none
+/// for a quiet period, however quick the server is; each is on disk all the same, and ``Outbox/wake()``, or the next start of
+/// the app, sends what is there. When that fails for good, it shows what the server has again, until the app has it
 /// sent once more (``Outbox/retry(_:)``). What the user wants survives the end of the app: a toggle that is made then shows it,
 /// and what it rolls back to.
 public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
@@ -36,6 +38,10 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         /// The last tap that is on disk.
         var stored = 0
         var isStoring = false
+        /// When the quiet period after the last tap is over, on the clock of ``TimeSource/now``; `nil` before the first tap.
+        var quietEnd: Duration?
+        /// Whether what is stored next is sent at once: there was a quiet period before the tap that it began with.
+        var isAtOnce = true
         var isPending = false
         /// Whether the outbox was closed before the server had the last tap.
         var isClosed = false
@@ -56,17 +62,21 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
 
     private let outbox: Outbox
     private let fold: OutboxFold
+    private let quiet: Duration
     private let makeWrite: @Sendable (Bool) -> E
     private let state: Monitor<State>
 
     /// - Parameters:
     ///   - fold: names what is switched. The write that `makeWrite` makes must have the same ``OutboxEndpoint/fold``.
     ///   - value: what the server has, as the app learned it. What waits to be delivered goes before it.
+    ///   - quiet: how long there is no tap before the last of several is sent; the first is sent at once. 500 ms by default, which
+    ///     is longer than a finger takes from one tap to the next; `.zero` sends each when the one before it is done.
     ///   - makeWrite: sets the value, rather than changing it: of several only the last is sent.
     /// - Throws: ``OutboxError/request(_:)`` for a write of another fold; ``OutboxError/store(_:)``; ``OutboxError/cipher(_:)``
     ///   while what waits cannot be read, since nobody knows then what the user wants.
     public init(
-        _ fold: OutboxFold, initially value: Bool, in outbox: Outbox, makeWrite: @escaping @Sendable (Bool) -> E
+        _ fold: OutboxFold, initially value: Bool, in outbox: Outbox, quiet: Duration = .milliseconds(500),
+        makeWrite: @escaping @Sendable (Bool) -> E
     ) async throws(OutboxError) {
         let write = makeWrite(value)
         guard write.fold == fold else {
@@ -77,6 +87,7 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         }
         self.outbox = outbox
         self.fold = fold
+        self.quiet = quiet
         self.makeWrite = makeWrite
         let (waiting, known) = try await Self.waiting(of: fold, write, in: outbox, initially: value)
         let confirmed = waiting.first?.rollback ?? known
@@ -187,6 +198,9 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
             guard value != state.value || state.failure != nil else { return false }
             state.value = value
             state.lastTap += 1
+            let now = outbox.time.now()
+            state.isAtOnce = state.isAtOnce || state.quietEnd.map { $0 <= now } ?? true
+            state.quietEnd = now + quiet
             state.isPending = true
             state.isClosed = false
             state.failure = nil
@@ -200,10 +214,13 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
 
     private func store() async {
         while true {
-            let (value, confirmed, tap) = state.withLock { ($0.value, $0.confirmed, $0.lastTap) }
+            let (value, confirmed, tap, rest) = state.withLock { state in
+                defer { state.isAtOnce = false }
+                return (state.value, state.confirmed, state.lastTap, state.isAtOnce ? nil : state.quietEnd)
+            }
             do throws(OutboxError) {
                 let receipt = try await outbox.put(
-                    makeWrite(value), intent: value.intent, rollback: confirmed.intent)
+                    makeWrite(value), intent: value.intent, rollback: confirmed.intent, rest: rest)
                 watch(receipt, sets: value, tap: tap)
                 state.withLock { $0.stored = tap }
             } catch {

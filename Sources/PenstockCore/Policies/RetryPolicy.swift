@@ -10,7 +10,8 @@
 /// otherwise**: a certificate that is refused, a call that was cancelled, a request that was not allowed to leave.
 public struct RetryPolicy: Hashable, Sendable {
     /// How often an attempt is repeated at most. 2 by default: where one attempt in ten fails by chance, three fail once in a
-    /// thousand, and each further one buys little and costs the server as much.
+    /// thousand, and each further one buys little and costs the server as much. What the origin's ``RetryBudget`` does not have
+    /// left is not sent again either: 10 repetitions by default while nothing succeeds there.
     public var limit: Int
     /// The wait before each repetition.
     public var backoff: Backoff
@@ -47,7 +48,8 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Every attempt is the only one.
     public static let none = RetryPolicy(limit: 0)
 
-    /// The defaults, with another number of repetitions.
+    /// The defaults, with another number of repetitions, each of which the origin's ``RetryBudget`` pays for: a limit above its
+    /// reserve, 10 by default, is reached only where that is raised as well (``RetryBudget/Policy``).
     public static func limit(_ limit: Int) -> RetryPolicy {
         RetryPolicy(limit: limit)
     }

@@ -49,7 +49,8 @@ public final class CallLog: EventSink {
         self.message = message
     }
 
-    /// How much is said, from the next event on.
+    /// How much is said: less from the next event on. A call under way was asked when it began what the log takes ``interest`` in,
+    /// so that a level that is raised says of it no more than that; it says all of the calls that begin then.
     public var level: LogLevel {
         get { state.withLock { $0.level } }
         set { state.withLock { $0.level = newValue } }

@@ -42,14 +42,15 @@ final class OutboxDatabase {
         try run(
             """
             INSERT INTO item (id, identity, owner, lane, fold, created, expires, is_kept, stops_lane, number, state, attempts, \
-            conflicts, intent, rollback, checksum, payload, destination) \
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)
+            conflicts, intent, rollback, checksum, payload, destination, rests_until) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .id(row.id), .text(row.owner.identity), .text(row.owner.digest), .text(row.lane), .text(row.fold),
                 .date(row.created), .date(row.expires), .int(row.isKept ? 1 : 0), .int(row.stopsLane ? 1 : 0),
                 row.number.map { .int($0) } ?? .null, .data(row.intent), .data(row.rollback),
                 .int(OutboxColumns.checksum(row.payload, of: row.id)), .data(row.payload), .text(row.destination),
+                .date(row.restsUntil),
             ])
     }
 
@@ -59,7 +60,8 @@ final class OutboxDatabase {
         try run("DELETE FROM item WHERE position = ?", [.int(row.position)])
     }
 
-    /// Notes of each lane whether something of it may be sent, and where to, and lets go of those that nobody needs any more.
+    /// Notes of each lane whether something of it may be sent, not before when, and where to, and lets go of those that nobody
+    /// needs any more.
     private func refresh(_ lanes: [String]) throws {
         for lane in Set(lanes) {
             try run(
@@ -67,7 +69,9 @@ final class OutboxDatabase {
                 UPDATE lane SET is_ready = EXISTS (SELECT 1 FROM item WHERE lane = ?1 AND state = 0) \
                 AND NOT EXISTS (SELECT 1 FROM item WHERE lane = ?1 AND state = 1) \
                 AND NOT EXISTS (SELECT 1 FROM item WHERE lane = ?1 AND state = 2 AND stops_lane = 1), destination = \
-                (SELECT destination FROM item WHERE lane = ?1 AND state = 0 ORDER BY position LIMIT 1) WHERE lane = ?1
+                (SELECT destination FROM item WHERE lane = ?1 AND state = 0 ORDER BY position LIMIT 1), due = max(due, \
+                coalesce((SELECT rests_until FROM item WHERE lane = ?1 AND state = 0 ORDER BY position LIMIT 1), due)) \
+                WHERE lane = ?1
                 """, [.text(lane)])
             try run(
                 """
@@ -137,6 +141,7 @@ final class OutboxDatabase {
         let current = try lease()
         guard let new = OutboxLease.decide(current, for: holder, at: now, duration: duration) else { return nil }
         if new.token != current?.token { try recover(at: now) }
+        if new.holder != current?.holder { try endRests(at: now) }
         try run(
             "INSERT OR REPLACE INTO lease VALUES (1, ?, ?, ?)",
             [.text(new.holder), .int(new.token), .date(new.expires)])
@@ -161,6 +166,14 @@ final class OutboxDatabase {
             [.date(now)])
         for lane in lanes { try open(lane, at: now) }
         try refresh(lanes)
+    }
+
+    private func endRests(at now: Date) throws {
+        let resting = "item INDEXED BY item_resting WHERE rests_until IS NOT NULL"
+        let lanes = try read("SELECT lane FROM \(resting)", []) { String(decoding: try $0.bytes(0), as: UTF8.self) }
+        for lane in Set(lanes) where try head(of: lane)?.restsUntil != nil { try open(lane, at: now) }
+        try run(
+            "UPDATE item INDEXED BY item_resting SET rests_until = NULL WHERE rests_until IS NOT NULL", [])
     }
 
     func release(_ lease: OutboxLease) throws {
@@ -192,8 +205,9 @@ final class OutboxDatabase {
             row.state = .sending
             row.attempts += 1
             row.started = now
+            row.restsUntil = nil
             try run(
-                "UPDATE item SET state = 1, attempts = ?, started = ? WHERE position = ?",
+                "UPDATE item SET state = 1, attempts = ?, started = ?, rests_until = NULL WHERE position = ?",
                 [.int(Int64(row.attempts)), .date(now), .int(row.position)])
             claimed.append(row)
         }
@@ -280,6 +294,9 @@ final class OutboxDatabase {
         try run(
             "UPDATE lane SET due = ?1 WHERE owner = ?2 AND due > ?1 AND is_hinted = 0",
             [.date(now), .text(owner.digest)])
+        try run(
+            "UPDATE item INDEXED BY item_resting SET rests_until = NULL WHERE owner = ? AND rests_until IS NOT NULL",
+            [.text(owner.digest)])
     }
 
     func requeue(_ id: OutboxID, expires: Date, at now: Date) throws -> Bool {
@@ -393,7 +410,7 @@ enum OutboxColumns {
     static let all = """
         id, identity, owner, lane, fold, created, expires, is_kept, stops_lane, number, state, attempts, conflicts, started, \
         unanswered, reason, status, is_doubtful, intent, rollback, checksum, payload, position, \
-        destination
+        destination, rests_until
         """
 
     /// Bytes that are not what was written are given as none, which nothing can be made of.
@@ -414,6 +431,7 @@ enum OutboxColumns {
         made.conflicts = Int(clamping: row.int(12))
         made.started = row.isNull(13) ? nil : OutboxValue.date(row.int(13))
         made.unanswered = row.isNull(14) ? nil : OutboxValue.date(row.int(14))
+        made.restsUntil = row.isNull(24) ? nil : OutboxValue.date(row.int(24))
         made.state = state(row)
         return made
     }

@@ -39,6 +39,11 @@ enum OutboxSchema {
         DROP INDEX lane_due;
         CREATE INDEX lane_due ON lane (owner, due, lane, destination) WHERE is_ready = 1;
         """,
+        // A lane is not due before its first queued row has rested.
+        """
+        ALTER TABLE item ADD COLUMN rests_until INTEGER;
+        CREATE INDEX item_resting ON item (owner, lane) WHERE rests_until IS NOT NULL;
+        """,
     ]
 
     /// "PSOB": says that the file is an outbox of Penstock's.

@@ -169,6 +169,63 @@ extension OutboxStoreConformance {
             try probe.expect(try await probe.store.remove(first.id), true, "the removal")
             try probe.expect(try await probe.claim(lease, at: 2), ["2"], "what is sent")
         },
+        Rule("A lane whose first row rests is not due before that is over, whatever becomes of the one ahead of it") {
+            probe in
+            let lease = try await probe.lease()
+            let resting = { (mark: String, lane: String, fold: String, second: Double) in
+                var row = probe.row(mark, lane: lane, fold: fold, at: second)
+                row.restsUntil = probe.date(second + 5)
+                return try await probe.put(row)
+            }
+            let ahead = try await probe.put(probe.row("1", fold: "f"))
+            let failing = try await probe.put(probe.row("x", lane: "b", fold: "g"))
+            try probe.expect(try await probe.claim(lease), ["1", "x"], "what does not rest")
+            let second = try await resting("2", "a", "f", 1)
+            _ = try await resting("y", "b", "g", 1)
+            try await probe.put(probe.row("behind", at: 1))
+            try await probe.settle(ahead, .done, at: 2, lease)
+            try await probe.settle(failing, .undeliverable(OutboxFailure(.refused)), at: 2, lease)
+            try probe.expect(
+                try await probe.store.row(second.id)?.restsUntil, probe.date(6), "until when the second rests")
+            try probe.expect(try await probe.next(at: 3), 6, "when something is to be done")
+            try probe.expect(try await probe.claim(lease, at: 5), [], "while the first row of each lane rests")
+            _ = try await resting("3", "a", "f", 5)
+            try probe.expect(
+                try await probe.claim(lease, at: 5), ["behind"], "what had waited for a row that was replaced")
+            try probe.expect(try await probe.claim(lease, at: 6), ["y"], "what has rested")
+            try probe.expect(try await probe.claim(lease, at: 10), [], "behind what is being sent")
+        },
+        Rule("What rests is due once it is hastened, or another holder takes the lease; the same one ends no rest") {
+            probe in
+            let owners = [probe.owner, OutboxOwner(identity: "ben", environment: "test")]
+            for (lane, owner) in zip(["a", "b"], owners) {
+                var row = probe.row(lane, lane: lane, owner: owner)
+                row.restsUntil = probe.date(5)
+                try await probe.put(row)
+            }
+            let claimed = { (index: Int, lease: OutboxLease) in
+                let rows = try await probe.store.claim(of: owners[index], limit: 9, at: probe.date(1), under: lease)
+                try probe.expect(rows.compactMap(\.restsUntil), [], "the rest of what is claimed")
+                return probe.marks(rows)
+            }
+            // The first that takes a lease is another holder than none.
+            var lease = try await probe.lease()
+            try probe.expect(try await claimed(0, lease), ["a"], "what was there before anybody had the lease")
+            for (mark, owner) in zip(["c", "d"], owners) {
+                var row = probe.row(mark, lane: mark, owner: owner)
+                row.restsUntil = probe.date(5)
+                try await probe.put(row)
+            }
+            try await probe.store.release(lease)
+            lease = try await probe.lease()
+            try probe.expect(try await claimed(0, lease), ["a"], "what rests, for the same holder")
+            try await probe.store.hasten(owners[0], at: probe.date(1))
+            try probe.expect(try await claimed(0, lease), ["c"], "what was hastened")
+            try probe.expect(try await claimed(1, lease), ["b"], "what rests of another user")
+            try await probe.store.release(lease)
+            lease = try await probe.lease("two")
+            try probe.expect(try await claimed(1, lease).sorted(), ["b", "d"], "what had rested for another holder")
+        },
         Rule("A claim without a limit takes one row of each lane") { probe in
             let lease = try await probe.lease()
             for lane in ["a", "b", "c"] { try await probe.put(probe.row(lane, lane: lane)) }

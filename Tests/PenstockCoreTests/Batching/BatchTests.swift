@@ -67,7 +67,8 @@ import Testing
     }
 
     @Test(
-        "The outputs of a list are in the order of its endpoints, in whatever order the answers come")
+        "The outputs of a list are in the order of its endpoints, in whatever order the answers come",
+        .covers("S3.32"))
     func orderIsKept() async throws {
         let gate = GateTransport()
         let client = CallSupport.client(gate)
@@ -96,7 +97,7 @@ import Testing
         #expect(gate.mostOpen == limit)
     }
 
-    @Test("The first failure ends a batch: it says which call failed, and the others are cancelled")
+    @Test("The first failure ends a batch: it says which call failed, and the others are cancelled", .covers("S3.32"))
     func failsFast() async throws {
         let gate = failing(["/1"])
         let client = CallSupport.client(gate)
@@ -114,7 +115,7 @@ import Testing
         #expect(client.callCount == 0)
     }
 
-    @Test("A batch of different types fails fast as well, and names the type")
+    @Test("A batch of different types fails fast as well, and names the type", .covers("S3.32"))
     func heterogeneousFailsFast() async throws {
         let gate = failing(["/count"])
         let client = CallSupport.client(gate)
@@ -242,7 +243,7 @@ extension CallID {
 
 /// One callback for all calls of a batch.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct BatchCallbackTests {
-    @Test("One callback brings everything on the main actor, once")
+    @Test("One callback brings everything on the main actor, once", .covers("S3.32"))
     func callback() async throws {
         let gate = GateTransport(isOpen: true) { request throws(TransportError) in
             switch request.url.path {

@@ -112,11 +112,20 @@ import Testing
         #expect(try ServerEnvironment(named: "staging", among: [.custom("staging")]).name == "staging")
     }
 
-    @Test(.covers("S1.23")) func `the build that runs these tests is known for one for debugging`() {
-        #expect(BuildFlavor.current == .debug)
+    @Test(.covers("S1.23", "S0.17"))
+    func `by default it is what this build was made for that counts, be it debugging or release`() {
+        #if DEBUG
+            let isDebug = true
+        #else
+            let isDebug = false
+        #endif
+        #expect(BuildFlavor.current == (isDebug ? .debug : .release))
         let client = APIClient(.init(services: [.shop()]), transport: StubTransport())
-        #expect(client.environment == .development)
-        #expect(client.configuration.allowsEnvironmentSwitch)
+        #expect(client.environment == (isDebug ? .development : .production))
+        #expect(client.configuration.allowsEnvironmentSwitch == isDebug)
+        // No rules below the app in a release build that does not ask for them.
+        let refused = error { () throws(APIError) in try RequestRules([]) }
+        #expect((refused == nil) == isDebug)
     }
 
     @Test(.covers("S1.23")) func `a release build begins in production and does not switch unless told it may`()

@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
         return number == 0 ? .product : .redirect(to: "/api/products/\(number - 1)")
     }
 
-    @Test func `twenty redirects are followed, and the twenty-first is refused`() async throws {
+    @Test(.covers("H24")) func `twenty redirects are followed, and the twenty-first is refused`() async throws {
         let rig = Rig(answering: { Self.countdown($0) })
         let response = try await rig.client.response(for: GetProduct(id: "20"))
         #expect(response.attempts.count == 21)
@@ -24,7 +25,7 @@ import Testing
         #expect(rig.sent.count == 42)
     }
 
-    @Test func `a loop ends at its first way back`() async {
+    @Test(.covers("H24")) func `a loop ends at its first way back`() async {
         let rig = Rig(answering: { $0.url.path == "/a" ? .redirect(to: "/b") : .redirect(to: "/a") })
         let error = await failure {
             try await rig.client.send(GetProduct(), options: .with { $0.baseURL = "https://x.example/" })

@@ -104,7 +104,7 @@ import Testing
         #expect(rig.hits == 1)
     }
 
-    @Test("Nor is it for a call that was cancelled meanwhile, and nothing is told of it", .covers("S2.15"))
+    @Test("Nor is it for a call that was cancelled meanwhile, and nothing is told of it")
     func replayOfTheCancelled() async throws {
         let rig = CacheRig()
         _ = try await rig.tea()

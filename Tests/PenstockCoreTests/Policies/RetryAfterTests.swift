@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @Suite("Retry-After")
@@ -51,7 +52,7 @@ struct RetryAfterTests {
         #expect(delay(text) == nil)
     }
 
-    @Test("A date is compared with the server's own clock, where it tells it")
+    @Test("A date is compared with the server's own clock, where it tells it", .covers("S0.10"))
     func serverClock() {
         let hint = "Sun, 06 Nov 1994 08:49:47 GMT"
         // The server's clock is an hour behind the client's, or ahead of it.

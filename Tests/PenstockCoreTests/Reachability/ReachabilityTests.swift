@@ -72,6 +72,7 @@ import Testing
 
     @Test(
         "Only a missing way to the server becomes an offline error, and only while the network is known to be gone",
+        .covers("S2.24"),
         arguments: reasons)
     func relabelling(reason: TransportError.Reachability) {
         let isMissingWay = [.offline, .nameNotResolved, .noRoute].contains(reason)
@@ -88,6 +89,7 @@ import Testing
 
     @Test(
         "No other failure is relabelled while the network is gone, and none waits",
+        .covers("S2.24"),
         arguments: [
             .timeout(.firstByte), .timeout(.connect), .tls(.untrusted), .connectionLost, .protocolViolation, .other,
             .unreachable(.connectionRefused),
@@ -113,13 +115,16 @@ import Testing
 
     @Test(
         "Sending is never blocked beforehand: what gets through gets through",
+        .covers("S2.24"),
         arguments: [ConnectivityWait.no, .yes])
     func neverBlocked(wait: ConnectivityWait) async throws {
         let client = CallSupport.client(CallSupport.answering()) { $0.reachability = Reachability(.unreachable) }
         #expect(try await client.send(Hello(), options: .waitsForConnectivity(wait)).text == "hello")
     }
 
-    @Test("A call says whether it waits, and for how long at most; where it says no, it waits as little as by default")
+    @Test(
+        "A call says whether it waits, and for how long at most; where it says no, it waits as little as by default",
+        .covers("S2.24"))
     func waitChoices() async {
         #expect(!ConnectivityWait.no.isWaiting && ConnectivityWait.no.limit == nil)
         #expect(ConnectivityWait.yes.isWaiting && ConnectivityWait.yes.limit == nil)

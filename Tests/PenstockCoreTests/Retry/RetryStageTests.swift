@@ -86,6 +86,14 @@ struct RetryStageTests {
             #expect(error?.attempts.map(\.status) == Array(repeating: 503, count: limit + 1))
             #expect(rig.hits == limit + 1)
         }
+        let many = Array(repeating: ScriptedTransport.Step.busy, count: 20)
+        let unlimited = RetryRig(many) { ($0.retryBudget, $0.circuitBreaker) = (.unlimited, nil) }
+        #expect(await failure { try await unlimited.client.send(GetProduct(), options: .retry(.limit(12))) } != nil)
+        #expect(unlimited.hits == 13 && unlimited.refusals == [.limitReached])
+        // By default an origin that answers nothing else is spared further ones.
+        let spared = RetryRig(many) { $0.circuitBreaker = nil }
+        #expect(await failure { try await spared.client.send(GetProduct(), options: .retry(.limit(12))) } != nil)
+        #expect(spared.hits == 11 && spared.refusals == [.budgetUsedUp])
         let post = RetryRig([.busy, .busy])
         #expect(await failure { try await post.client.send(PlaceOrder()) }?.kind == .httpStatus(503))
         #expect(post.hits == 1)

@@ -79,7 +79,9 @@ import Testing
         }
     }
 
-    @Test(arguments: table) func `a field is read as the standard says`(value: String, type: String?, name: String?) {
+    @Test(.covers("S2.28"), arguments: table) func `a field is read as the standard says`(
+        value: String, type: String?, name: String?
+    ) {
         let read = ContentDisposition(value)
         #expect(read?.type == type)
         #expect(read?.fileName == name)

@@ -54,6 +54,10 @@ import Testing
             let names = try DownloadTests.names(in: folder)
             let parts = names.filter { $0.hasPrefix(".") }
             #expect(parts == names && !names.isEmpty)
+            let file = try await client.download(Film(), to: .folder(folder)).value
+            #expect(try Data(contentsOf: file.url) == DownloadTests.content)
+            // All is there: its last byte tells that it is still the same.
+            #expect(DownloadTests.ranges(server) == [nil, "bytes=499999-"])
         }
     }
 

@@ -38,7 +38,7 @@ import Testing
 
     // MARK: What is asked
 
-    @Test func `the rest is asked for by its first byte and its validator; without a part, all`() {
+    @Test(.covers("S2.28")) func `the rest is asked for by its first byte and its validator; without a part, all`() {
         #expect(Self.plan().next() == .ask(Self.rest, after: .zero))
         #expect(Self.plan(nil).next() == .ask(.whole, after: .zero))
         #expect(Self.plan(0).next() == .ask(.whole, after: .zero))
@@ -124,7 +124,7 @@ import Testing
         (207, [:], .whole, .write(from: 0, end: nil)),
     ]
 
-    @Test("each head has its verdict", arguments: answers)
+    @Test("each head has its verdict", .covers("S2.28"), arguments: answers)
     func heads(status: Int, fields: HTTPFields, ask: Ask, verdict: Verdict) {
         var plan = Self.plan()
         #expect(plan.judge(status, fields, to: ask, at: Self.now) == verdict)
@@ -209,7 +209,7 @@ import Testing
         (HTTPFields([HTTPField(name: .eTag, value: "\"a\""), HTTPField(name: .eTag, value: "\"b\"")]), nil),
     ]
 
-    @Test("parts are joined by a strong validator alone", arguments: validators)
+    @Test("parts are joined by a strong validator alone", .covers("S2.28"), arguments: validators)
     func strongValidators(fields: HTTPFields, validator: String?) {
         #expect(DownloadPlan.strongValidator(fields, at: Self.now) == validator)
         var plan = Self.plan(nil)

@@ -47,7 +47,9 @@ import Testing
         ("a\u{FE00}b", "a\u{FE00}b"), ("a\u{FE0F}b", "a\u{FE0F}b"),
     ]
 
-    @Test(arguments: table) func `a name becomes a harmless one like it`(name: String, expected: String) {
+    @Test(.covers("S2.28"), arguments: table) func `a name becomes a harmless one like it`(
+        name: String, expected: String
+    ) {
         #expect(Array(FileNameRules.harmless(name).unicodeScalars) == Array(expected.unicodeScalars))
     }
 
@@ -58,7 +60,7 @@ import Testing
         #expect(Array(FileNameRules.harmless(harmless).unicodeScalars) == Array(harmless.unicodeScalars))
     }
 
-    @Test func `a fallback is made harmless too`() {
+    @Test(.covers("S2.28")) func `a fallback is made harmless too`() {
         #expect(FileNameRules.harmless("..", or: "../film.mp4") == "film.mp4")
         #expect(FileNameRules.harmless("..", or: "..") == "download")
     }
@@ -105,7 +107,7 @@ import Testing
         #expect(made.hasSuffix("€ 12345.a"))
     }
 
-    @Test func `whatever the name, the result is one visible component, and passes unchanged`() {
+    @Test(.covers("S2.28")) func `whatever the name, the result is one visible component, and passes unchanged`() {
         var random = Seeded(seed: 255)
         let words = [
             "/", "\\", "..", ".", " ", "~", "-", "\u{0}", "\u{202E}", "CON", "nul", "a", "€", "e\u{301}", "\u{301}",
@@ -144,7 +146,7 @@ import Testing
         (nil, "/%ff", "%ff"), (nil, "/%2e%2e%2f%2e%2e", "download"),
     ]
 
-    @Test(arguments: suggested)
+    @Test(.covers("S2.28"), arguments: suggested)
     func `the name is the server's, else the URL's`(disposition: String?, path: String, name: String) throws {
         var fields = HTTPFields()
         fields[.contentDisposition] = disposition

@@ -24,7 +24,9 @@ import Testing
 
     private static func isCompressed(_ request: HTTPRequest) -> Bool { request.fields[.contentEncoding] == "half" }
 
-    @Test func `only a call whose options say so is compressed, and its Content-Encoding says so`() async throws {
+    @Test(.covers("S3.30")) func `only a call whose options say so is compressed, and its Content-Encoding says so`()
+        async throws
+    {
         struct Plain: Endpoint, Encodable {
             typealias Output = Data
             var text = String(repeating: "a", count: 2_000)
@@ -102,7 +104,8 @@ import Testing
         #expect(stub.requests.map { $0.fields[.contentEncoding] } == ["br", nil, nil, nil])
     }
 
-    @Test func `415 has the request sent as it was, once, and is remembered for the origin and the coding`()
+    @Test(.covers("S3.30"))
+    func `415 has the request sent as it was, once, and is remembered for the origin and the coding`()
         async throws
     {
         let (stub, client) = Self.client { HTTPResponse(status: Self.isCompressed($0) ? 415 : 200) }

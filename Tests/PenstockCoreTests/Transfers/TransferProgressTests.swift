@@ -42,7 +42,7 @@ import Testing
         #expect(TransferProgress(received: 7).completed().fraction == 1)
     }
 
-    @Test func `another attempt, a larger total and an unknown one take nothing back`() {
+    @Test(.covers("S2.27")) func `another attempt, a larger total and an unknown one take nothing back`() {
         let half = Self.upload(50)
         let again = Self.upload(10).following(half)
         #expect((again.sent, again.fraction) == (10, 0.5))
@@ -57,7 +57,7 @@ import Testing
         #expect(Self.upload(1).following(nil).fraction == 0.01)
     }
 
-    @Test func `whatever attempts report, the fractions of a call rise, and the last is 1`() {
+    @Test(.covers("S2.27")) func `whatever attempts report, the fractions of a call rise, and the last is 1`() {
         var random = Seeded(seed: 18)
         for _ in 0..<200 {
             var gate = ProgressGate()
@@ -87,7 +87,7 @@ import Testing
         var body: HTTPBody { .bytes(Data(count: 99)) }
     }
 
-    @Test func `the updates of an upload end at 1, with everything acknowledged`() async throws {
+    @Test(.covers("S2.27")) func `the updates of an upload end at 1, with everything acknowledged`() async throws {
         let client = APIClient("https://shop.example.com", transport: StubTransport { _ in HTTPResponse(status: 200) })
         var told: [TransferProgress] = []
         for try await case .progress(let progress) in client.updates(of: Upload()) { told.append(progress) }
@@ -95,7 +95,7 @@ import Testing
         #expect(told.map(\.acknowledged) == [0, 99])
     }
 
-    @Test func `an upload that was refused never reaches 1`() async throws {
+    @Test(.covers("S2.27")) func `an upload that was refused never reaches 1`() async throws {
         let client = APIClient("https://shop.example.com", transport: StubTransport { _ in HTTPResponse(status: 413) })
         var told: [Double] = []
         await #expect(throws: APIError.self) {

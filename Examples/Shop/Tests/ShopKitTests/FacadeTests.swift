@@ -1,3 +1,4 @@
+import Foundation
 import Penstock
 import PenstockTesting
 import Testing
@@ -142,12 +143,34 @@ struct FacadeTests {
         }
     }
 
-    @Test("No two APIs of the shop have the same verb and path")
-    func routes() {
+    @Test("No two APIs of the shop have the same verb and path, whatever they are called", .covers("S1.14"))
+    func routes() throws {
         let apis: [any Endpoint] = [
-            Login(account: "", password: ""), Logout(), ProductList(page: 1), ProductDetail(id: 1), ReviewList(id: 1),
-            NewsletterLink(number: 1), PlaceOrder(productId: 1, quantity: 1), StoreList(),
+            Login(account: "", password: ""), Register(account: "", password: "", name: nil),
+            ChangePassword(old: "", new: ""), GetProfile(), EditProfile(name: nil, email: nil), Logout(),
+            ProductList(page: 1), ProductDetail(id: 1), SetLike(id: 1, isLiked: true), ProductLikes(id: 1),
+            ReviewList(id: 1), PriceList(), NewsletterLink(number: 1), PlaceOrder(productId: 1, quantity: 1),
+            OrderList(), FollowOrder(id: 1), Chat(), Join(), MemberPage(name: ""), GetBalance(card: 1),
+            GetVoucher(code: ""), Pay(cents: 1, card: ""), StoreList(), TapReport(id: "", taps: []),
+            UploadPicture(title: "", picture: URL(fileURLWithPath: "/")), GetFilm(id: 1),
         ]
         #expect(Route.duplicates(among: apis).isEmpty)
+        // Whoever declares another one adds it here.
+        #expect(try Self.declared() == apis.map { String(describing: type(of: $0)) }.sorted())
+    }
+
+    /// The names of the types in the sources that are declared as APIs.
+    private static func declared() throws -> [String] {
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let sources = package.appendingPathComponent("Sources/ShopKit")
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.allObjects ?? []
+        let swift = files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        return try swift.flatMap { file in
+            try String(contentsOf: file, encoding: .utf8)
+                .matches(of: #/struct (\w+)(?:<[^>]*>)?: (?:[\w, ]*, )?(?:Outbox)?Endpoint\b/#).map {
+                    String($0.output.1)
+                }
+        }.sorted()
     }
 }
