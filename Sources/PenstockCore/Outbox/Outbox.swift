@@ -111,8 +111,7 @@ public final class Outbox: Sendable {
     }
 
     /// Tries what waits now, but for what a server has named a moment: after a login, or when the network is back. The quiet
-    /// period
-    /// of a toggle (``OutboxToggle``) ends with it.
+    /// period of a toggle (``OutboxToggle``) ends with it.
     public func wake() {
         sender.ring(hastening: true)
     }

@@ -105,8 +105,7 @@ public struct OutboxRow: Hashable, Sendable {
     /// What the value of the fold is when this fails.
     public var rollback: Data?
     /// Before when it is not sent where it is the first of its lane, since a later one may take its place until then; `nil` for
-    /// at once.
-    /// The rest is over where it is claimed, ``OutboxStore/hasten(_:at:)`` is called, or another holder takes the lease.
+    /// at once. The rest is over where it is claimed, ``OutboxStore/hasten(_:at:)`` is called, or another holder takes the lease.
     public var restsUntil: Date?
 
     /// Its place among all rows: rises with each that is put. Given by the store.

@@ -6,11 +6,10 @@ import Foundation
 /// atomic, also against other processes that share the store. What belongs to the sender is done under a lease, and is
 /// refused (``OutboxStoreError/fenced``) once another one has it.
 public protocol OutboxStore: Sendable {
-    /// Adds a row behind all others, with the next number of its lane where `isNumbered`; a lane in which none is queued is due with
-    /// it, at ``OutboxRow/created``. A lane whose first queued row rests is not due before that is over
-    /// (``OutboxRow/restsUntil``),
-    /// in whatever way it has come to be the first. Rows of the same fold that may be replaced go (``OutboxRow/mayBeReplaced``),
-    /// and the new one takes over the oldest ``OutboxRow/rollback`` among them.
+    /// Adds a row behind all others, with the next number of its lane where `isNumbered`; a lane in which none is queued is due
+    /// with it, at ``OutboxRow/created``. A lane whose first queued row rests is not due before that is over
+    /// (``OutboxRow/restsUntil``), in whatever way it has come to be the first. Rows of the same fold that may be replaced go
+    /// (``OutboxRow/mayBeReplaced``), and the new one takes over the oldest ``OutboxRow/rollback`` among them.
     func put(_ row: OutboxRow, isNumbered: Bool) async throws(OutboxStoreError) -> OutboxPlacement
 
     /// One row; `nil` once it is gone.
@@ -39,8 +38,7 @@ public protocol OutboxStore: Sendable {
 
     /// Takes or renews the lease, as ``OutboxLease/decide(_:for:at:duration:)`` says. Who takes it finds rows that were being
     /// sent queued again, due at once, with ``OutboxRow/unanswered`` set where it was not. Where the last one to have it was
-    /// another holder, no row rests
-    /// any more, since whoever put it may be gone.
+    /// another holder, no row rests any more, since whoever put it may be gone.
     ///
     /// - Returns: `nil` while another one has it.
     func lease(for holder: String, at now: Date, duration: Duration) async throws(OutboxStoreError) -> OutboxLease?
@@ -49,8 +47,7 @@ public protocol OutboxStore: Sendable {
     func release(_ lease: OutboxLease) async throws(OutboxStoreError)
 
     /// Takes the first rows of lanes that are due, marks them as being sent, resting no more, and counts the attempt. A lane of
-    /// which a row is
-    /// being sent, or that a failure has stopped, is not due. No row that has expired is taken.
+    /// which a row is being sent, or that a failure has stopped, is not due. No row that has expired is taken.
     ///
     /// - Parameter destinations: held back: no row that goes to one of them is taken, and none behind it in its lane. However
     ///   many there are, the lanes of others are found.
@@ -76,8 +73,7 @@ public protocol OutboxStore: Sendable {
     // MARK: The app
 
     /// Makes those lanes of an owner due, whether or not something of them may be sent just then, that wait for a moment which no
-    /// server
-    /// has named, and ends the rest of their rows.
+    /// server has named, and ends the rest of their rows.
     func hasten(_ owner: OutboxOwner, at now: Date) async throws(OutboxStoreError)
 
     /// Queues an undeliverable row again, in its old place. Its lane is due at once where it is the first in it now; what another
