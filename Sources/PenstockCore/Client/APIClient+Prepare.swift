@@ -9,6 +9,7 @@ extension APIClient {
         let context = call.context
         try context.checkGoesOn(at: .prepare)
         try state.signOuts.check(context.isolation.identity)
+        try checkEnvironment(of: call)
         let request: HTTPRequest
         switch call.making {
         case .endpoint: request = try assembled(call)

@@ -82,6 +82,7 @@ extension APIClient {
     private func authentication(
         of service: ServiceID, for identity: String? = nil
     ) throws(APIError) -> (stage: Authenticate, place: Authenticate.Place) {
+        guard !isAstray else { throw .environmentSwitch }
         let runtime = try runtime(for: service)
         guard let stage = runtime.authenticate else {
             throw APIError(
