@@ -78,6 +78,24 @@ import Testing
         for client in clients { await client.transport.shutdown() }
     }
 
+    @Test("Their credentials are shared by the vault that both are given, and by no other", .covers("S1.15"))
+    func theVaultIsNamed() async throws {
+        let vault = MemoryVault()
+        func client(_ vault: (any CredentialVault)?) -> APIClient {
+            let service = Service(.main, "https://api.example.com", authenticator: BearerAuthenticator())
+            var configuration = APIClient.Configuration(services: [service], build: .debug)
+            configuration.vault = vault
+            return APIClient(configuration)
+        }
+        let (first, second, lonely) = (client(vault), client(vault), client(nil))
+        try await first.signIn(Credential("token"))
+        #expect(try await second.credential()?.token == "token")
+        #expect(try await lonely.credential() == nil)
+        // Outside tests the one of `lonely` is that which PlatformVault names.
+        #expect(PlatformVault.standard == nil)
+        for client in [first, second, lonely] { await client.transport.shutdown() }
+    }
+
     @Test("In a process that runs tests the standard store is in memory, and the user's folder stays as it was")
     func testsLeaveNothing() async throws {
         #expect(PlatformCache.shared is MemoryCacheStore)

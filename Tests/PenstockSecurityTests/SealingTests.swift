@@ -330,7 +330,8 @@ import Testing
         #expect(try await fine.client.send(Quote()).total == 5)
     }
 
-    @Test func `a failure that is sealed is opened, and of one that is not only the status is told`() async throws {
+    @Test(.covers("S4.4"))
+    func `a failure that is sealed is opened, and of one that is not only the status is told`() async throws {
         let key = try Self.key()
         let reply = try Self.sealed(#"{"why":"x"}"#, with: key, status: 404)
         let opened = Self.rig(JWESealer(key)) { _ in reply }

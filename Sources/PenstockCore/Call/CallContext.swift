@@ -85,6 +85,8 @@ public final class CallContext: Sendable {
         var redirectCookies = 0
         /// What the app has asked for, once a redirect was followed from there.
         var initiator: HTTPURL?
+        /// Where its first pass went, of a service whose base URL may be another one each time.
+        var home: HTTPURL?
         /// The key, made when the first attempt needs it, and the same for all that follow, also in a detached context of the call.
         var idempotencyKey: Locked<IdempotencyKey?>?
         /// What was decided about attempts at the heads of their responses, until their stage asks for it.
@@ -165,12 +167,15 @@ public final class CallContext: Sendable {
                 onSend: onSend),
             isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline), lane: lane,
             isDetached: true)
-        let (pass, replays, key, cookies, initiator, priority) = state.withLock { state in
-            (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator, state.priority)
+        let (pass, replays, key, cookies, initiator, home, priority) = state.withLock { state in
+            (
+                state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator, state.home,
+                state.priority
+            )
         }
         detached.state.withLock { state in
             (state.pass, state.replays, state.idempotencyKey, state.redirectCookies) = (pass, replays, key, cookies)
-            (state.initiator, state.priority) = (initiator, priority)
+            (state.initiator, state.home, state.priority) = (initiator, home, priority)
         }
         return detached
     }
@@ -236,6 +241,23 @@ public final class CallContext: Sendable {
         var isolation = isolation
         isolation.trust = isolation.trust.identified(by: nil)
         return isolation
+    }
+
+    /// The base URL of a service that may name another one each time, as the call's first pass had it: a call that is under
+    /// way stays where it is.
+    var home: HTTPURL? { state.withLock { $0.home } }
+
+    /// The base URL that all passes go to.
+    ///
+    /// - Parameter read: asked in the first pass.
+    func home(_ read: () throws(APIError) -> HTTPURL) throws(APIError) -> HTTPURL {
+        if let home { return home }
+        let new = try read()
+        return state.withLock { state in
+            let first = state.home ?? new
+            state.home = first
+            return first
+        }
     }
 
     /// Which cookies go with a request of this call.

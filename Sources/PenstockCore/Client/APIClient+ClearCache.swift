@@ -24,7 +24,7 @@ extension APIClient {
     public func clearCache<E: Endpoint>(of endpoint: E, options: CallOptions = .init()) async throws(APIError) -> Bool {
         let call = begin(endpoint, .init(own: options, isSilent: true, isUnsent: true))
         defer { call.finish(nil) }
-        let request = try prepare(call)
+        let request = try await presenting(of: endpoint.service) { () throws(APIError) in try prepare(call) }
         guard let cache = state.cache else { return true }
         let (isolation, policy) = (call.context.isolation, call.context.settings.cache)
         guard let key = await cache.key(of: request, in: isolation, policy, configuration.cookies) else { return true }

@@ -9,6 +9,7 @@ extension APIClient {
         let context = call.context
         try context.checkGoesOn(at: .prepare)
         try state.signOuts.check(context.isolation.identity)
+        try checkEnvironment(of: call)
         let request: HTTPRequest
         switch call.making {
         case .endpoint: request = try assembled(call)
@@ -121,10 +122,20 @@ extension APIClient {
         return try runtime.service.parse(base.text, for: "this call")
     }
 
+    private func baseURL<E: Endpoint>(
+        of call: ActiveCall<E>, _ runtime: ServiceRuntime
+    ) throws(APIError) -> HTTPURL {
+        let (options, environment) = (call.resolved, call.context.environment)
+        guard runtime.service.baseURLs.isLive, options.settings.baseURL == nil else {
+            return try baseURL(of: runtime, options, in: environment)
+        }
+        return try call.context.home { () throws(APIError) in try runtime.baseURL(in: environment) }
+    }
+
     private func url<E: Endpoint>(
         of call: ActiveCall<E>, _ path: RoutePath, _ runtime: ServiceRuntime, _ query: String?
     ) throws(APIError) -> HTTPURL {
-        let base = try baseURL(of: runtime, call.resolved, in: call.context.environment)
+        let base = try baseURL(of: call, runtime)
         if let link = call.resolved.settings.link { return try link.url(of: runtime.service, at: base, query) }
         do throws(RoutePath.Invalid) {
             return try base.appending(path, query: query)

@@ -19,12 +19,15 @@ extension APIClient {
     public func signIn(
         _ credential: Credential, to service: ServiceID = .main, as identity: String? = nil
     ) async throws(APIError) {
-        let place = try authentication(of: service, for: identity).place
-        state.credentials.beginSession()
-        if credential.isValid { state.signOuts.end(place.identity) }
-        let writing = try Self.told { () throws(VaultError) in try place.keeper.signingIn(credential, in: state.lineage)
+        try await presenting(of: service) { () throws(APIError) in
+            let place = try authentication(of: service, for: identity).place
+            state.credentials.beginSession()
+            if credential.isValid { state.signOuts.end(place.identity) }
+            let writing = try Self.told { () throws(VaultError) in
+                try place.keeper.signingIn(credential, in: state.lineage)
+            }
+            try await Self.keeping(writing)
         }
-        try await Self.keeping(writing)
     }
 
     /// Deletes the credential of a service for the user of the moment. Calls that wait for a new one fail with
@@ -35,15 +38,19 @@ extension APIClient {
     ///   the vault; it is not used in this process any more. ``APIError/Kind/cancelled`` when the task was cancelled before that: it
     ///   is deleted all the same when the vault can.
     public func signOut(of service: ServiceID = .main) async throws(APIError) {
-        let keeper = try authentication(of: service).place.keeper
-        state.credentials.beginSession()
-        try await Self.keeping(keeper.signingOut(in: state.lineage))
+        try await presenting(of: service) { () throws(APIError) in
+            let keeper = try authentication(of: service).place.keeper
+            state.credentials.beginSession()
+            try await Self.keeping(keeper.signingOut(in: state.lineage))
+        }
     }
 
     /// The credential of a service for the user of the moment; `nil` when there is none.
     public func credential(of service: ServiceID = .main) async throws(APIError) -> Credential? {
-        let keeper = try authentication(of: service).place.keeper
-        return try await Self.keeping { () throws(VaultError) in try await keeper.current() }
+        try await presenting(of: service) { () throws(APIError) in
+            let keeper = try authentication(of: service).place.keeper
+            return try await Self.keeping { () throws(VaultError) in try await keeper.current() }
+        }
     }
 
     /// Renews the credential of a service now, whatever became of the last attempt: also after
@@ -51,24 +58,31 @@ extension APIClient {
     ///
     /// - Throws: ``APIError/Kind/authentication(_:)``.
     public func refreshCredential(of service: ServiceID = .main) async throws(APIError) {
-        let (stage, place) = try authentication(of: service)
-        try await place.keeper.insist(stage.source(place), for: state.lineage)
+        try await presenting(of: service) { () throws(APIError) in
+            let (stage, place) = try authentication(of: service)
+            try await place.keeper.insist(stage.source(place), for: state.lineage)
+        }
     }
 
     /// The accounts that a service has credentials of in the environment that its calls go to at the moment, in alphabetical order. Each is the
     /// ``Configuration/identity`` of a client.
     public func accounts(of service: ServiceID = .main) async throws(APIError) -> [String] {
-        let key = try authentication(of: service).place.keeper.key
-        let keys = try await Self.keeping { [vault = state.credentials.vault] () throws(VaultError) in
-            try await vault.keys()
-        }
-        return keys.filter { $0.service == key.service && $0.environment == key.environment && $0.origin == key.origin }
+        try await presenting(of: service) { () throws(APIError) in
+            let key = try authentication(of: service).place.keeper.key
+            let keys = try await Self.keeping { [vault = state.credentials.vault] () throws(VaultError) in
+                try await vault.keys()
+            }
+            return keys.filter {
+                $0.service == key.service && $0.environment == key.environment && $0.origin == key.origin
+            }
             .map(\.account).sorted()
+        }
     }
 
     private func authentication(
         of service: ServiceID, for identity: String? = nil
     ) throws(APIError) -> (stage: Authenticate, place: Authenticate.Place) {
+        guard !isAstray else { throw .environmentSwitch }
         let runtime = try runtime(for: service)
         guard let stage = runtime.authenticate else {
             throw APIError(
@@ -128,7 +142,13 @@ extension APIClient {
     /// - Parameter service: ``ServiceID/main`` by default.
     /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` for a service that the client does not know.
     public func adoptCookies(of service: ServiceID = .main) throws(APIError) {
-        let environment = environment(of: try runtime(for: service))
+        let runtime: ServiceRuntime
+        do throws(APIError) {
+            runtime = try self.runtime(for: service)
+        } catch {
+            throw presented(error, of: service)
+        }
+        let environment = environment(of: runtime)
         let identity = configuration.identity()
         guard !identity.isEmpty else { return }
         configuration.cookies?.moveAll(ofIdentity: "", to: identity, in: environment.name)

@@ -18,6 +18,8 @@ public final class APIClient: Sendable {
     public var transport: any Transport { state.transport }
     let state: SharedState
     let sink: (any EventSink)?
+    /// Whether it was derived into an environment that it may not be switched to: none of its calls is made.
+    let isAstray: Bool
     /// The isolation of the call that was begun last.
     private let isolation = Locked<IsolationKey?>(nil)
     private let runtimes = Locked(Runtimes())
@@ -52,6 +54,7 @@ public final class APIClient: Sendable {
     public init(_ configuration: Configuration, transport: any Transport) {
         self.configuration = configuration
         state = SharedState(configuration, transport: transport)
+        isAstray = false
         sink = EventFork.of(configuration.sinks)
     }
 
@@ -67,6 +70,10 @@ public final class APIClient: Sendable {
     private init(_ configuration: Configuration, of client: APIClient) {
         self.configuration = configuration
         state = SharedState(configuration, derivedFrom: client.state, client.configuration)
+        let moves =
+            state.lineage.environment != client.environment
+            || configuration.options.environment != client.configuration.options.environment
+        isAstray = !configuration.allowsEnvironmentSwitch && (moves || client.isAstray)
         sink = EventFork.of(configuration.sinks)
     }
 
@@ -74,6 +81,7 @@ public final class APIClient: Sendable {
     init(_ configuration: Configuration, sharing state: SharedState) {
         self.configuration = configuration
         self.state = state
+        isAstray = false
         sink = EventFork.of(configuration.sinks)
     }
 
@@ -91,7 +99,9 @@ public final class APIClient: Sendable {
     /// - ``cancelAll()``, ``cancel(_:)-(CallID)``, ``callCount``, ``calls`` and ``call(_:)`` are about its own calls and those
     ///   of its descendants. A parent's are therefore about the derived client's calls as well.
     /// - Its environment follows the parent's, also when that is switched later, until it has one of its own: set in
-    ///   `change`, or by ``switchEnvironment(to:)``, which moves its descendants with it.
+    ///   `change`, or by ``switchEnvironment(to:)``, which moves its descendants with it. In a release build that must be allowed
+    ///   (``Configuration/allowsEnvironmentSwitch``), or every call of the derived client fails as
+    ///   ``APIError/Kind/blocked(reason:)``.
     ///
     /// ``signOut(_:)`` alone is for everyone: a user who has signed out has done so in every module.
     ///
@@ -194,15 +204,35 @@ extension APIClient {
     ///   asked for. ``APIError/Kind/invalidConfiguration(reason:)`` where no service has a base URL there, since no call could
     ///   be made any more; a service whose base URLs are read anew, or that was not made yet, may have one.
     public func switchEnvironment(to environment: ServerEnvironment) throws(APIError) {
-        guard configuration.allowsEnvironmentSwitch else {
-            throw APIError(.blocked(reason: "this client does not allow switching environments"), stage: .prepare)
-        }
+        guard configuration.allowsEnvironmentSwitch else { throw .environmentSwitch }
         guard configuration.services.mayLive(in: environment) else {
             let reason = "no service has a base URL in the environment \(environment)"
             throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
         }
         state.lineage.environment = environment
     }
+}
+
+extension APIClient {
+    /// Refuses a call that would leave its environment where that was not allowed: whichever way it was asked for, no call of
+    /// a release build reaches the servers of another environment by mistake.
+    ///
+    /// What a client, its services and their endpoints name from the beginning is no switch, and neither is where an outbox has
+    /// kept its write for.
+    func checkEnvironment<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) {
+        guard !configuration.allowsEnvironmentSwitch else { return }
+        guard !isAstray else { throw .environmentSwitch }
+        if case .frozen = call.making { return }
+        guard call.own.environment != nil else { return }
+        let home = resolve(CallOptions(), call.endpoint, try? call.runtime.get()).settings.environment ?? environment
+        guard call.context.environment == home else { throw .environmentSwitch }
+    }
+}
+
+extension APIError {
+    /// A release build stays in its environment unless it is told that it need not.
+    static let environmentSwitch = APIError(
+        .blocked(reason: "this client does not allow switching environments"), stage: .prepare)
 }
 
 // MARK: Cancellation

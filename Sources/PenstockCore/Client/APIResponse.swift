@@ -11,6 +11,8 @@ public struct APIResponse<Output: Sendable>: Sendable {
     /// The envelope's message: `""` where the envelope had none, `nil` where there was no envelope.
     public var message: String?
     /// The properties that took their defaults: they were absent, `null`, or of a wrong type that the policy lets pass.
+    /// The first hundred. What a ``ModelDecoder`` of the app's own decodes is not among them, nor what is decoded of the payload
+    /// later on; and ``APIClient/lines(of:options:maxLineLength:in:)`` has no response to keep them in.
     public var notes: [DecodingNote]
     /// Every request of the call that was handed to the transport, in order: redirects, retries, hedges, replays with a new
     /// credential, and what the transport sent again by itself (``ConnectionInfo/resends``).

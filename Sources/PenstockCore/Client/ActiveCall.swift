@@ -154,8 +154,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
 
     /// What makes of an error of the call the one that is told.
     var told: ToldErrors {
-        let mappers = [(try? runtime.get())?.service.errorMapper, client.configuration.errorMapper]
-        return ToldErrors(context: context, mappers: mappers.compactMap(\.self))
+        ToldErrors(context: context, mappers: client.mappers(of: (try? runtime.get())?.service))
     }
 
     /// Sends a request through the stages. Where code of the app's is among them, the call does not wait for it past its

@@ -28,6 +28,12 @@ final class DecodingSession: Sendable {
         let note = DecodingNote(path: path().text, reason: reason)
         collected.withLock { $0.append(note) }
     }
+
+    /// Takes over the notes of a decoding that was made on the way to this one's output.
+    func take(_ notes: [DecodingNote]) {
+        guard !notes.isEmpty else { return }
+        collected.withLock { $0.append(contentsOf: notes.prefix(max(0, Self.noteLimit - $0.count))) }
+    }
 }
 
 extension DecodingSession {

@@ -9,6 +9,11 @@ import Foundation
 ///
 /// A call succeeds only when the code says so. A reply that is no object, or whose code is absent or of the wrong type, is
 /// ``APIError/Kind/malformedEnvelope(reason:)``; any other code is ``APIError/Kind/business(code:message:)``.
+///
+/// What is asked for as it comes need not have an envelope, since what is downloaded may be a JSON document of its own: for bytes
+/// (``ResponseDecoding/data``) and files only a refusal counts, JSON whose envelope has another code than a success. None is
+/// looked for in ``ResponseDecoding/text``, in the content of a stream, nor in a reply that has no content by its nature
+/// (204, 205, and any to `HEAD`) where the output may be nothing.
 public struct Envelope: Hashable, Sendable {
     /// What a code looks like on the wire.
     @nonexhaustive

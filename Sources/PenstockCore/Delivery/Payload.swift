@@ -16,6 +16,8 @@ public struct Payload: Sendable {
         let contentType: String?
         var path: JSONPath
         var options: DecodingOptions
+        /// Takes the notes of what is decoded of it, while an output is made.
+        var recorder: DecodingSession?
         /// The parsed document, the same for all copies. Two first uses at one moment may both parse.
         let document = Once<JSONValue>()
     }
@@ -64,6 +66,13 @@ public struct Payload: Sendable {
         return Payload(parts)
     }
 
+    /// The payload whose decodings leave their notes with another one's.
+    func noting(in recorder: DecodingSession) -> Payload {
+        var parts = parts
+        parts.recorder = recorder
+        return Payload(parts)
+    }
+
     /// The JSON at the root (UTF-8, RFC 8259 §8.1); `.null` when there is nothing. The bytes are parsed on first use and the result is kept.
     ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)`` when the bytes are not JSON.
@@ -95,7 +104,9 @@ public struct Payload: Sendable {
     /// - Throws: ``APIError/Kind/decoding(path:reason:)`` with the full path of what could not be read.
     public func value<Value: Decodable>(_ type: Value.Type, at path: String = "") throws(APIError) -> Value {
         let session = DecodingSession(data, options: parts.options, path: self.path.appending(JSONPath(path)))
-        return try JSONReading.decode(type, from: data, session: session).value
+        let decoded = try JSONReading.decode(type, from: data, session: session)
+        parts.recorder?.take(decoded.notes)
+        return decoded.value
     }
 }
 

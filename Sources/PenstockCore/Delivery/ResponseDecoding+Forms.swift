@@ -106,8 +106,9 @@ extension ResponseDecoding where Output == Void {
 extension ResponseDecoding {
     /// An output made by the app's own code, once the envelope says success.
     ///
-    /// - Parameter make: gets the payload, its paths beginning at the envelope's data key. An ``APIError`` it throws is
-    ///   passed on; any other becomes ``APIError/Kind/decoding(path:reason:)`` with the error as its cause.
+    /// - Parameter make: gets the payload, its paths beginning at the envelope's data key; the defaults that
+    ///   ``Payload/value(_:at:)`` takes are among ``APIResponse/notes``. An ``APIError`` it throws is passed on; any other
+    ///   becomes ``APIError/Kind/decoding(path:reason:)`` with the error as its cause.
     public static func custom(_ make: @escaping @Sendable (Payload) throws -> Output) -> ResponseDecoding {
         afterEnvelope(accepting: .anything, make)
     }
@@ -122,7 +123,7 @@ extension ResponseDecoding {
             let head = envelope == nil ? nil : try payload.opened(Ignored.self, session: session).head
             return Opened(head, payload: content) { () throws(APIError) in
                 do {
-                    return try (make(content), [])
+                    return try (make(content.noting(in: session)), session.notes)
                 } catch {
                     throw error as? APIError ?? .decoding(error, at: JSONPath(content.root))
                 }

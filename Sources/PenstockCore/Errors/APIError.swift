@@ -83,7 +83,8 @@ public struct APIError: Error, Sendable {
         /// who sends replies to see what becomes of them would learn of the keys by it.
         case decryption
         /// The response's status is none of those that ``StatusRule`` accepts; ``APIError/response`` holds the whole of
-        /// it.
+        /// it. Of a reply that should have been sealed and is not, such as a proxy's page, it holds the head alone: anybody
+        /// may have written that body, and it must not be taken for what the service says.
         case httpStatus(Int)
         /// The body is no JSON object, or has no code of the type that its ``Envelope`` asks for.
         case malformedEnvelope(reason: String)

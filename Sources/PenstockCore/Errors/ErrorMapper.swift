@@ -9,7 +9,11 @@
 public struct ErrorMapper: Sendable {
     private let map: @Sendable (APIError) -> APIError.Presentation?
 
-    /// A mapper that asks a closure about each error that reaches a caller.
+    /// A mapper that asks a closure about each error that a client tells: of its calls, of the managers and pagers that make
+    /// them, and of what it is asked about credentials.
+    ///
+    /// What has no client does not know the mapper: the errors of ``Payload/value(_:at:)`` and ``Payload/reformed(with:)``
+    /// outside a call, of channels, and of lists of transfers are mapped by ``APIError/presented(by:)``.
     ///
     /// - Parameter map: `nil` for an error that it leaves alone.
     public init(_ map: @escaping @Sendable (APIError) -> APIError.Presentation?) {
@@ -37,5 +41,32 @@ extension APIError {
         var error = self
         error.presentation = presentation
         return error
+    }
+}
+
+extension APIClient {
+    /// The mappers of a service's errors: the first that has something to say is heard.
+    func mappers(of service: Service?) -> [ErrorMapper] {
+        [service?.errorMapper, configuration.errorMapper].compactMap(\.self)
+    }
+
+    /// An error that is none of a call, as the app wants it to be seen. One that was mapped already stays as it is.
+    ///
+    /// - Parameter service: whose mapper is asked before the client's; `nil` where it is not known.
+    func presented(_ error: APIError, of service: ServiceID?) -> APIError {
+        guard error.presentation == nil else { return error }
+        let mappers = mappers(of: service.flatMap { try? configuration.services.service($0) })
+        return mappers.reduce(error) { $0.presentation == nil ? $0.presented(by: $1) : $0 }
+    }
+
+    /// What `body` returns, or the error that it throws as the app wants it to be seen.
+    func presenting<Value>(
+        of service: ServiceID, _ body: () async throws(APIError) -> Value
+    ) async throws(APIError) -> Value {
+        do throws(APIError) {
+            return try await body()
+        } catch {
+            throw presented(error, of: service)
+        }
     }
 }

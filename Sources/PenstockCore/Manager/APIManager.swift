@@ -76,7 +76,7 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
             guard let endpoint = try source() else { return nil }
             return load(endpoint)
         } catch {
-            end(nil, with: .failure(.wrapping(error)))
+            end(nil, with: .failure(client.presented(.wrapping(error), of: nil)))
             return nil
         }
     }

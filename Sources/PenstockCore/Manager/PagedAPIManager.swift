@@ -34,6 +34,8 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     private var party: CallParty?
     private var call: Call<API.Output>?
     private var urls: Set<HTTPURL> = []
+    /// The service of the last page that was asked for.
+    private var service: ServiceID?
 
     /// - Parameters:
     ///   - source: how the service counts its pages.
@@ -65,7 +67,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
         case .join: return call?.id
         case .end: return nil
         case .refuse(let error):
-            tell(.failure(APIError(error)))
+            tell(.failure(client.presented(APIError(error), of: service)))
             return nil
         }
     }
@@ -138,6 +140,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
             }
         }
         self.call = call
+        service = page.endpoint.service
         return call.id
     }
 
@@ -167,7 +170,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
             self.response = response
             tell(.success(response.value))
         } catch {
-            fail(load, APIError(error, of: response))
+            fail(load, client.presented(APIError(error, of: response), of: service))
         }
     }
 

@@ -16,6 +16,8 @@ public final class Pager<API: Endpoint>: Sendable {
         var flight: Flight?
         /// The party that the first page was asked for, whose the list is.
         var party: CallParty?
+        /// The service of the last page that was asked for.
+        var service: ServiceID?
 
         /// - Parameter present: who asks.
         mutating func step(for present: CallParty) -> Step {
@@ -93,7 +95,7 @@ public final class Pager<API: Endpoint>: Sendable {
     @discardableResult
     public func loadNextPage() async throws(APIError) -> API.Output? {
         guard let flight = try nextFlight() else { return nil }
-        guard let result = await flight.value() else { throw .notBegun }
+        guard let result = await flight.value() else { throw presented(.notBegun) }
         return try result.get()
     }
 
@@ -112,8 +114,8 @@ public final class Pager<API: Endpoint>: Sendable {
         let present = CallParty(of: client)
         switch state.withLock({ $0.step(for: present) }) {
         case .end: return nil
-        case .isAnothers: throw .notBegun
-        case .refuse(let error): throw APIError(error)
+        case .isAnothers: throw presented(.notBegun)
+        case .refuse(let error): throw presented(APIError(error))
         case .flight(let flight, let new):
             if let (load, party) = new { flight.start { await self.run(load, for: party) } }
             return flight
@@ -121,7 +123,7 @@ public final class Pager<API: Endpoint>: Sendable {
     }
 
     private func run(_ load: PagingMachine.Load, for party: CallParty) async -> Result<API.Output, APIError> {
-        guard let call = start(load, for: party) else { return failed(load, .notBegun) }
+        guard let call = start(load, for: party) else { return failed(load, presented(.notBegun)) }
         let result = await call.result
         switch result {
         case .failure(let error): return failed(load, error)
@@ -134,6 +136,7 @@ public final class Pager<API: Endpoint>: Sendable {
         let scope = scope
         guard scope != nil || !isOwned else { return nil }
         let page = source.request(load.position)
+        state.withLock { $0.service = page.endpoint.service }
         // By its handle, since a call that is awaited with its scope would keep the scope alive.
         return client.start(page.endpoint, .endpoint, page.options(over: options), in: scope) {
             party.claim($0.context)
@@ -146,10 +149,14 @@ public final class Pager<API: Endpoint>: Sendable {
         do throws(PagingError) {
             let following = try source.following(response, load.position)
             let counts = state.withLock { $0.machine.finish(load, from: response.request.url, following: following) }
-            return counts ? .success(response.value) : .failure(.notBegun)
+            return counts ? .success(response.value) : .failure(presented(.notBegun))
         } catch {
-            return failed(load, APIError(error, of: response))
+            return failed(load, presented(APIError(error, of: response)))
         }
+    }
+
+    private func presented(_ error: APIError) -> APIError {
+        client.presented(error, of: state.withLock { $0.service })
     }
 
     private func failed(_ load: PagingMachine.Load, _ error: APIError) -> Result<API.Output, APIError> {

@@ -4,6 +4,20 @@ import Foundation
 ///
 /// Dates, data and decimals stay typed; a URL becomes its text. The elements of a set and the pairs of a dictionary,
 /// which have another order on every run, are put in order, so that the same value always gives the same bytes.
+///
+/// One order cannot be seen: a type that writes itself by handing its own encoder to a set, or to a dictionary whose keys are
+/// neither text nor integers, looks as one that writes a list in an order of its own. It is ordered as well once the type
+/// hands the collection on as a value:
+///
+/// ```swift
+/// struct Labels: Encodable {
+///     var all: Set<String>
+///     func encode(to encoder: any Encoder) throws {
+///         var container = encoder.singleValueContainer()
+///         try container.encode(all)      // not: all.encode(to: encoder)
+///     }
+/// }
+/// ```
 public struct ParameterEncoder: Sendable {
     /// What an optional property without a value leaves behind.
     public enum NilProperties: Sendable {
@@ -50,6 +64,8 @@ struct TreeEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         box.begin(.object)
+        // Known by its keys, a dictionary is ordered whoever hands it the encoder.
+        if Key.self == DictionaryKeys.type { box.sortsKeys = true }
         return KeyedEncodingContainer(KeyedTreeContainer<Key>(encoder: self))
     }
 
@@ -81,7 +97,7 @@ struct TreeEncoder: Encoder {
             throw ParameterEncodingError.wrapping(error, at: path)
         }
         let tree = try box.finished(at: path)
-        guard let unordered = Value.self as? any UnorderedParameters.Type else { return tree }
+        guard case .array = tree, let unordered = Value.self as? any UnorderedParameters.Type else { return tree }
         return try unordered.ordered(tree)
     }
 

@@ -15,6 +15,8 @@ final class TreeBox {
     private var single = ParameterValue.null
     private var elements: [Slot] = []
     private var keys: [String] = []
+    /// Whether a dictionary has written it, whose pairs have another order on every run.
+    var sortsKeys = false
 
     var count: Int { elements.count }
 
@@ -62,6 +64,7 @@ final class TreeBox {
             for (key, slot) in zip(keys, elements) {
                 object[key] = try finished(slot, at: path, ParameterKey(key))
             }
+            if sortsKeys { object.sortKeys() }
             return .object(object)
         }
     }
@@ -76,7 +79,35 @@ final class TreeBox {
     }
 }
 
-/// A collection whose order differs from run to run.
+/// The type of key that every dictionary writes its pairs under, whose keys are text, integers, or stand for such
+/// (`CodingKeyRepresentable`). The standard library keeps it to itself, and so a dictionary is asked.
+enum DictionaryKeys {
+    static let type: Any.Type? = {
+        let witness = Witness()
+        try? ["": 0].encode(to: witness)
+        return witness.type
+    }()
+
+    /// An encoder that remembers the type of the keys that are written.
+    private final class Witness: Encoder {
+        var type: Any.Type?
+        private let encoder = TreeEncoder(box: TreeBox(), codingPath: [], options: ParameterEncoder())
+
+        var codingPath: [any CodingKey] { [] }
+        var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+        func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+            self.type = type
+            return KeyedEncodingContainer(KeyedTreeContainer<Key>(encoder: encoder))
+        }
+
+        func unkeyedContainer() -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+
+        func singleValueContainer() -> any SingleValueEncodingContainer { encoder.singleValueContainer() }
+    }
+}
+
+/// A collection that is written as a list whose order differs from run to run.
 protocol UnorderedParameters {
     /// The encoded collection, in an order that depends on its content alone.
     static func ordered(_ tree: ParameterValue) throws(ParameterEncodingError) -> ParameterValue
@@ -84,16 +115,10 @@ protocol UnorderedParameters {
 
 extension Dictionary: UnorderedParameters {
     static func ordered(_ tree: ParameterValue) throws(ParameterEncodingError) -> ParameterValue {
-        switch tree {
-        case .object(var object):
-            object.sortKeys()
-            return .object(object)
-        case .array(let flat):
-            // Keys that are neither strings nor integers: keys and values alternate.
-            let pairs = stride(from: 0, to: flat.count - 1, by: 2).map { [flat[$0], flat[$0 + 1]] }
-            return .array(try sortedByText(pairs.map { .array($0) }).flatMap { $0.elements })
-        default: return tree
-        }
+        // Keys that are neither strings nor integers: keys and values alternate.
+        guard case .array(let flat) = tree else { return tree }
+        let pairs = stride(from: 0, to: flat.count - 1, by: 2).map { [flat[$0], flat[$0 + 1]] }
+        return .array(try sortedByText(pairs.map { .array($0) }).flatMap { $0.elements })
     }
 }
 

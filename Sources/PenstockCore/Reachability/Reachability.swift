@@ -41,6 +41,10 @@ public struct NetworkStatus: Hashable, Sendable {
 
 /// The machine's network status, and the one thing that Penstock broadcasts: its changes.
 ///
+/// A broadcast is news that reaches whoever listens, in whatever layer, without their having asked anything of the network.
+/// All else is heard of an object that was asked for it: a call, a manager, an outbox, a list of transfers. Nothing is posted
+/// to `NotificationCenter`.
+///
 /// ```swift
 /// for await status in Reachability.system.changes { banner.isHidden = status.isReachable }
 /// ```

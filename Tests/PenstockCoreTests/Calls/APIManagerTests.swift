@@ -181,6 +181,29 @@ import Testing
         #expect(stub.requests.isEmpty)
     }
 
+    @Test("What a source throws is seen as the app wants it, and asked about once", .covers("S2.23"))
+    func mappedSources() async throws {
+        let asked = Locked(0)
+        let client = CallSupport.client(CallSupport.answering()) {
+            $0.errorMapper = ErrorMapper { _ in
+                asked.withLock { $0 += 1 }
+                return .init(code: 12, userText: "mapped")
+            }
+        }
+        let manager = APIManager<Hello>(client: client) { throw CocoaError(.fileNoSuchFile) }
+        manager.load()
+        #expect(manager.error?.presentation?.code == 12)
+        #expect(asked.withLock { $0 } == 1)
+        let own = APIManager<Hello>(client: client) {
+            var error = APIError(.cacheMiss, stage: .prepare)
+            error.presentation = .init(code: 3)
+            throw error
+        }
+        own.load()
+        #expect(own.error?.presentation?.code == 3)
+        #expect(asked.withLock { $0 } == 1)
+    }
+
     private func observed(_ transport: any Transport, _ log: Log) -> (APIManager<Hello>, Page) {
         let page = Page(log)
         let manager = LoggedManager(client: CallSupport.client(transport), source: page)

@@ -10,8 +10,11 @@ import Testing
 
     /// How the end of a call is heard of.
     private enum Delivery: CaseIterable {
-        case closure, delegate, updates, stream
+        case closure, delegate, updates, stream, send, onActor, target, responses, manager
     }
+
+    /// How many calls there are, so that each delivery has every outcome among its own.
+    private static let count = 900
 
     /// What becomes of an exchange that is held.
     private enum Fate: CaseIterable {
@@ -26,9 +29,9 @@ import Testing
         let recorder = EventRecorder()
         var running: [Running] = []
         var held: [(transport: ScriptedTransport, call: Running)] = []
-        for _ in 0..<400 {
+        for _ in 0..<Self.count {
             let delivery = Delivery.allCases.randomElement(using: &random) ?? .closure
-            if Int.random(in: 0..<3, using: &random) == 0 {
+            if Bool.random(using: &random) {
                 let transport = ScriptedTransport([.held(Self.step(&random))])
                 let client = CallSupport.client(transport) { $0.sinks = [recorder] }
                 let call = Running(client, .init(), delivery)
@@ -50,8 +53,8 @@ import Testing
         for (transport, call) in held { await Self.decide(transport, call, &random) }
         for call in running { await call.end() }
         await drainMainActor()
-        #expect(running.map(\.ends.values.count) == Array(repeating: 1, count: 400), "seed \(seed)")
-        #expect(recorder.calls.count == 400, "seed \(seed)")
+        #expect(running.map(\.ends.values.count) == Array(repeating: 1, count: Self.count), "seed \(seed)")
+        #expect(recorder.calls.count == Self.count, "seed \(seed)")
         #expect(recorder.grammarViolations == [], "seed \(seed)")
         // By each delivery, calls have succeeded, failed and been cancelled.
         for delivery in Delivery.allCases {
@@ -72,6 +75,7 @@ import Testing
         private var call: Call<Message>?
         private var listener: Listener?
         private var reader: Task<Void, Never>?
+        private var manager: APIManager<Hello>?
 
         init(_ client: APIClient, _ options: CallOptions, _ delivery: Delivery) {
             (self.client, self.delivery) = (client, delivery)
@@ -93,6 +97,42 @@ import Testing
                         ends.put(.failure(error as? APIError ?? APIError(.cancelled, stage: .delivery)))
                     }
                 }
+            case .onActor:
+                call = client.start(Hello(), options: options)
+                    .onResult(on: MainActor.shared) { [ends] _, result in MainActor.assumeIsolated { ends.put(result) }
+                    }
+            case .target:
+                let listener = Listener(ends)
+                call = client.start(Hello(), options: options).deliver(to: listener, Listener.hear)
+                self.listener = listener
+            case .manager:
+                let listener = Listener(ends)
+                let manager = APIManager(client: client) { Hello() }
+                manager.delegate = listener
+                manager.load()
+                (self.manager, self.listener) = (manager, listener)
+            case .send:
+                reader = Task { [ends] in
+                    do throws(APIError) {
+                        ends.put(.success(try await client.send(Hello(), options: options)))
+                    } catch {
+                        ends.put(.failure(error))
+                    }
+                }
+            case .responses:
+                reader = Task { [ends] in
+                    do {
+                        for try await response in client.responses(to: Hello(), options: options) {
+                            ends.put(.success(response.value))
+                        }
+                        // Who leaves the sequence hears of no end.
+                        if Task.isCancelled, ends.values.isEmpty {
+                            ends.put(.failure(APIError(.cancelled, stage: .delivery)))
+                        }
+                    } catch {
+                        ends.put(.failure(error as? APIError ?? APIError(.cancelled, stage: .delivery)))
+                    }
+                }
             case .stream:
                 reader = Task { [ends] in
                     do throws(APIError) {
@@ -107,7 +147,9 @@ import Testing
         }
 
         func cancel() {
-            if let call { call.cancel() } else { reader?.cancel() }
+            call?.cancel()
+            reader?.cancel()
+            manager?.cancel()
         }
 
         /// Returns when it has ended. Who reads has heard of that himself; the others are told.

@@ -51,30 +51,59 @@ import Testing
         #expect(await counter.count == 1)
     }
 
-    @Test("What a closure captured is let go of after completion and after cancellation", .covers("S1.2"))
-    @MainActor func closuresMakeNoCycle() async throws {
+    /// The forms in which a closure hears of a call.
+    enum Form: CaseIterable {
+        case completion, completionOnActor, onResult, onResultOnActor, onCached, target, path, pathForNothing
+    }
+
+    @Test(
+        "What a closure captured is let go of after completion and after cancellation", .covers("S1.2"),
+        arguments: Form.allCases)
+    @MainActor func closuresMakeNoCycle(form: Form) async throws {
         weak var completed: Token?
         weak var cancelled: Token?
         let mailbox = Mailbox<Bool>()
-        let finished: Call<Message>
-        let ended: Call<Message>
+        let target = Counter()
+        let finished: any AnyEnding
+        let ended: any AnyEnding
         do {
             let token = Token()
             completed = token
-            finished = CallSupport.client(CallSupport.answering()).start(Hello()) { _ in mailbox.put(token.isHere) }
+            finished = start(form, CallSupport.client(CallSupport.answering()), target) { mailbox.put(token.isHere) }
         }
         do {
             let token = Token()
             cancelled = token
-            ended = CallSupport.client(CallSupport.holding()).start(Hello()) { _ in mailbox.put(token.isHere) }
+            ended = start(form, CallSupport.client(CallSupport.holding()), target) { mailbox.put(token.isHere) }
         }
         #expect(cancelled != nil)
         ended.cancel()
-        await mailbox.wait(for: 2)
-        _ = await (finished.result, ended.result)
+        // Nothing stored comes to the one who waits for it.
+        await mailbox.wait(for: form == .onCached ? 0 : 2)
+        await finished.ends()
+        await ended.ends()
         await drainMainActor()
+        withExtendedLifetime(target) {}
         #expect(completed == nil)
         #expect(cancelled == nil)
+    }
+
+    @MainActor
+    private func start(
+        _ form: Form, _ client: APIClient, _ target: Counter, _ hear: @escaping @MainActor @Sendable () -> Void
+    ) -> any AnyEnding {
+        switch form {
+        case .completion: client.start(Hello()) { _ in hear() }
+        case .completionOnActor:
+            client.start(Hello(), on: MainActor.shared) { _, _ in MainActor.assumeIsolated { hear() } }
+        case .onResult: client.start(Hello()).onResult { _ in hear() }
+        case .onResultOnActor:
+            client.start(Hello()).onResult(on: MainActor.shared) { _, _ in MainActor.assumeIsolated { hear() } }
+        case .onCached: client.start(Hello()).onCached { _ in hear() }
+        case .target: client.start(Hello()).deliver(to: target) { _ in { _ in hear() } }
+        case .path: client.start(path: "/hello", as: Message.self) { _ in hear() }
+        case .pathForNothing: client.start(path: "/hello") { _ in hear() }
+        }
     }
 
     @Test("Nothing is delivered to a delegate that is gone", .covers("S2.33"))
@@ -160,6 +189,31 @@ final class Listener: CallDelegate {
     func call(_ id: CallID, didFinishWith result: Result<Message, APIError>) {
         mailbox.put(result)
     }
+
+    func hear(_ result: Result<Message, APIError>) {
+        mailbox.put(result)
+    }
+}
+
+extension Listener: APIManagerDelegate {
+    func managerDidSucceed(_ manager: any AnyAPIManager) {
+        if let response = (manager as? APIManager<Hello>)?.response { mailbox.put(.success(response.value)) }
+    }
+
+    func managerDidFail(_ manager: any AnyAPIManager, _ error: APIError) {
+        mailbox.put(.failure(error))
+    }
+}
+
+/// A call whatever it gives.
+protocol AnyEnding: Sendable {
+    func cancel()
+    /// Returns when it has its result.
+    func ends() async
+}
+
+extension Call: AnyEnding {
+    func ends() async { _ = await result }
 }
 
 extension CallUpdate {

@@ -11,8 +11,13 @@ import Testing
         (.limitExceeded(.bodyBytes), 2005), (.httpStatus(404), 3001), (.malformedEnvelope(reason: "r"), 3002),
         (.business(code: 7, message: "m"), 3003), (.validation(rule: "r"), 3004),
         (.decoding(path: "p", reason: "r"), 3005), (.cancelled, 4001), (.cacheMiss, 1005),
-        (.decryption, 3006), (.authentication(.rejected), 1006),
+        (.decryption, 3006), (.authentication(.rejected), 1006), (.unavailable(reason: "r"), 2006),
+        (.dropped(.superseded), 4002), (.storage(.noSpace), 5001),
     ]
+
+    @Test(.covers("S1.20")) func `no two kinds have one number`() {
+        #expect(Set(Self.kinds.map(\.1)).count == Self.kinds.count)
+    }
 
     @Test(.covers("S1.20"), arguments: kinds)
     func `an NSError has the stable domain, the kind's number and the user's text`(kind: APIError.Kind, code: Int) {
@@ -68,7 +73,7 @@ import Testing
         #expect(
             families[4...] == [
                 "network", "network", "network", "network", "network", "status 404", "answer", "business 7 m", "rule r",
-                "answer", "other", "other", "other", "other",
+                "answer", "other", "other", "other", "other", "other", "other", "other",
             ])
     }
 

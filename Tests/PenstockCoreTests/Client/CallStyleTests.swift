@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a call by path alone delivers to a closure, whatever it gives`() async throws {
+    @Test(.covers("S1.4")) func `a call by path alone delivers to a closure, whatever it gives`() async throws {
         let rig = Rig()
         let model = try await delivered { done in
             rig.client.start(path: "/p", method: .post, body: .text("a"), as: Product.self) {

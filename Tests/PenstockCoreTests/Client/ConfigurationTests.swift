@@ -260,6 +260,41 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
         return field.read(try #require(rig.sent.first), try #require(capture.contexts.first))
     }
 
+    @Test(.covers("S2.6"), arguments: Level.allCases)
+    func `what the wire goes by reaches the transport with all of its fields, from any level`(level: Level) async throws
+    {
+        let timeouts = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), total: .seconds(4))
+        let limits = ResponseLimits(
+            bodyBytes: 11, headerBytes: 12_000, headerCount: 13, interimResponses: 14, expansionRatio: 15,
+            minimumThroughput: .init(bytes: 1, per: .seconds(60)))
+        let trust = TrustPolicy.authorities(URL(fileURLWithPath: "/anchors"))
+        let proxy = ProxyPolicy.socks5("proxy.example", credentials: ProxyCredentials(user: "u", password: "p"))
+        let resolver = HostResolver([])
+        func options(_ place: Level) -> CallOptions {
+            .with {
+                guard place == level else { return }
+                $0.timeouts = timeouts
+                $0.limits = limits
+                $0.trust = trust
+                $0.proxy = proxy
+                $0.resolver = resolver
+            }
+        }
+        let empty = HTTPResponse(status: 204)
+        let script = ScriptedTransport([.respond(empty)])
+        var configuration = APIClient.Configuration(services: [.shop { $0.options = options(.service) }], build: .debug)
+        configuration.options = options(.client)
+        configuration.time = TestClock().timeSource
+        let client = APIClient(configuration, transport: script)
+        _ = await failure { try await client.send(Tuned(options: options(.endpoint)), options: options(.call)) }
+        let asked = try #require(script.requests.first)
+        #expect(asked.timeouts == timeouts)
+        #expect(asked.limits == limits)
+        #expect(asked.isolation.trust == trust)
+        #expect(asked.isolation.proxy == proxy)
+        #expect(asked.isolation.resolver == resolver)
+    }
+
     @Test(.covers("S2.6"), .timeLimit(.minutes(5)))
     func `every field of the client's configuration has an effect`() async throws {
         let sink = EventRecorder()
@@ -295,7 +330,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
                 { $0.sent.first?.fields["X-A"] == "1" }
             ),
             "identity": ({ $0.identity = { "alice" } }, { _ in capture.contexts.first?.isolation.identity == "alice" }),
-            "cache": ({ $0.cache = .none }, { $0.client.cachesNothing }),
+            "cache": ({ $0.cache = .none }, { try await Self.hits(of: $0.client.configuration.cache) == 2 }),
             "cookies": ({ $0.cookies = store }, { $0.sent.first?.fields[.cookie] == "c=1" }),
             "errorMapper": (
                 { $0.errorMapper = ErrorMapper { _ in .init(code: 12) } },
@@ -353,6 +388,24 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
         let rig = Rig { configuration in for effect in effects.values { effect.set(&configuration) } }
         _ = try await rig.client.send(Tuned())
         for (name, effect) in effects { #expect(try await effect.shows(rig), "\(name)") }
+    }
+
+    @Test(.covers("S2.6")) func `by default what may be kept is asked for once`() async throws {
+        #expect(try await Self.hits(of: .standard) == 1)
+    }
+
+    /// How often the server is asked by two equal calls whose answer may be kept.
+    private static func hits(of cache: CacheChoice) async throws -> Int {
+        let rig = Rig {
+            $0.cache = cache
+            $0.options.cache = .http
+        } answering: { _ in
+            var response = HTTPResponse.product
+            response.fields[.cacheControl] = "max-age=600"
+            return response
+        }
+        for _ in 0..<2 { _ = try await rig.client.send(GetProduct()) }
+        return rig.sent.count
     }
 
     /// Waits for a stream of events to come back after a lost connection, which it does after 3 to 6 seconds as chance will
@@ -574,12 +627,5 @@ enum URLSet {
             return HTTPURL(origin: .init(scheme: .https, host: "invalid", port: 443), path: "/", query: nil)
         }
         return url
-    }
-}
-
-extension APIClient {
-    /// Whether it reports no cache.
-    fileprivate var cachesNothing: Bool {
-        if case .none = configuration.cache { true } else { false }
     }
 }

@@ -148,6 +148,69 @@ import Testing
         #expect(release.hosts + flagged.hosts == ["production.shop.example.com", "test.shop.example.com"])
     }
 
+    @Test(.covers("S1.23"))
+    func `no way leads a release build into another environment unless it is told that it may switch`() async throws {
+        let ways: [(String, (APIClient) async throws -> Void)] = [
+            ("a derived client", { _ = try await $0.with { $0.environment = .test }.send(GetProduct()) }),
+            (
+                "what is derived of that",
+                {
+                    _ = try await $0.with { $0.environment = .test }.with { $0.headers = [:] }.send(GetProduct())
+                }
+            ),
+            (
+                "a derived client's options",
+                {
+                    _ = try await $0.with { $0.options.environment = .test }.send(GetProduct())
+                }
+            ),
+            ("a call", { _ = try await $0.send(GetProduct(), options: .with { $0.environment = .test }) }),
+            ("a handle", { _ = try await $0.start(GetProduct(), options: .with { $0.environment = .test }).value }),
+        ]
+        for (name, way) in ways {
+            let rig = Rig(build: .release)
+            let error = await failure { try await way(rig.client) }
+            #expect(error?.kind == .blocked(reason: "this client does not allow switching environments"), "\(name)")
+            #expect(rig.sent.isEmpty, "\(name)")
+            _ = try await rig.client.send(GetProduct())
+            let allowed = Rig(build: .release) { $0.allowsEnvironmentSwitch = true }
+            try await way(allowed.client)
+            #expect(rig.hosts + allowed.hosts == ["production.shop.example.com", "test.shop.example.com"], "\(name)")
+        }
+    }
+
+    @Test(.covers("S1.23")) func `what a release build names from the beginning is no switch`() async throws {
+        struct Sandboxed: Endpoint {
+            typealias Output = Product
+            var route: Route { .get("/sandbox") }
+            var options: CallOptions { .with { $0.environment = .preRelease } }
+        }
+        let rig = Rig(
+            [.shop(), .shop("pay", host: "pay.example.com") { $0.options.environment = .development }], build: .release
+        ) { $0.environment = .test }
+        _ = try await rig.client.send(GetProduct())
+        let _: Product = try await rig.client.get("/pay", service: "pay")
+        _ = try await rig.client.send(Sandboxed())
+        _ = try await rig.client.send(GetProduct(), options: .with { $0.environment = .test })
+        _ = try await rig.client.with { $0.environment = .test }.send(GetProduct())
+        let derived = rig.client.with { $0.allowsEnvironmentSwitch = true }
+        _ = try await derived.with { $0.environment = .production }.send(GetProduct())
+        #expect(
+            rig.hosts.map { $0.replacingOccurrences(of: ".example.com", with: "") } == [
+                "test.shop", "development.pay", "prerelease.shop", "test.shop", "test.shop", "production.shop",
+            ])
+    }
+
+    @Test(.covers("S1.23")) func `a client that is where it may not be asks for no credential either`() async throws {
+        let rig = Rig([.shop { $0.authenticator = BearerAuthenticator() }], build: .release) {
+            $0.vault = MemoryVault()
+        }
+        let elsewhere = rig.client.with { $0.environment = .test }
+        let error = await failure { try await elsewhere.refreshCredential() }
+        #expect(error?.kind == .blocked(reason: "this client does not allow switching environments"))
+        #expect(await !elsewhere.preconnect(to: .main))
+    }
+
     @Test(.covers("S1.23")) func `an environment or a service that is not configured fails by name, unsent`()
         async throws
     {

@@ -61,6 +61,35 @@ import Testing
         }
     }
 
+    @Test(.covers("S0.4"), arguments: [ParameterPlacement.query, .form, .json])
+    func `a wrapper that hands on what it holds is the same bytes every time`(place: ParameterPlacement) async throws {
+        struct Handed<Value: Encodable & Sendable>: Encodable, Sendable {
+            let value: Value
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(value)
+            }
+        }
+        struct Tagged: Endpoint {
+            typealias Output = Product
+            struct Parameters: Encodable, Sendable {
+                let tags = Handed(value: Set((10..<30).map { "t\($0)" }))
+            }
+            let placement: ParameterPlacement
+            var route: Route { .post("/tagged") }
+            var parameters: Parameters { Parameters() }
+        }
+        let rig = Rig()
+        _ = try await rig.client.send(Tagged(placement: place))
+        let sent = try #require(rig.sent.first)
+        let pairs = (10..<30).map { "tags%5B%5D=t\($0)" }.joined(separator: "&")
+        switch place {
+        case .json: #expect(sent.text == #"{"tags":["# + (10..<30).map { "\"t\($0)\"" }.joined(separator: ",") + "]}")
+        case .form: #expect(sent.text == pairs)
+        default: #expect(sent.url.query == pairs)
+        }
+    }
+
     @Test(.covers("S2.4"))
     func `the type of content is its own, whatever the common headers say, and the call's headers have the last word`()
         async throws

@@ -42,6 +42,31 @@ import Testing
         }
     }
 
+    @Test("What the client says of credentials is seen as the app wants it", .covers("S2.23"))
+    func mapped() async throws {
+        let vault = Vault()
+        vault.state.withLock { $0.isBroken = true }
+        let asked = Box(0)
+        let rig = AuthRig(
+            vault: vault,
+            configured: {
+                $0.errorMapper = ErrorMapper { _ in
+                    asked.value += 1
+                    return .init(code: 9)
+                }
+            })
+        let errors = [
+            await failure { try await rig.client.signIn(Credential("new")) },
+            await failure { try await rig.client.signOut() },
+            await failure { try await rig.client.credential(of: "nobody") },
+            await failure { try await rig.client.accounts(of: "nobody") },
+            await failure { try await rig.client.refreshCredential(of: "nobody") },
+            await failure { try rig.client.adoptCookies(of: "nobody") },
+        ]
+        #expect(errors.map { $0?.presentation?.code } == Array(repeating: 9, count: errors.count))
+        #expect(asked.value == errors.count)
+    }
+
     /// Somebody whose token has to be renewed before it is used.
     private static func due(_ rig: AuthRig, _ token: String) -> Credential {
         Credential(

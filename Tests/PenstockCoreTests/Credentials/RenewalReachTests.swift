@@ -97,6 +97,33 @@ import Testing
             rig.sent.map { $0.fields[.authorization] } == ["Bearer first", nil, "Bearer second", "Bearer first"])
     }
 
+    @Test("A call under way is sent again where it began, though a live base URL has changed since", .covers("S1.22"))
+    func liveBaseStays() async throws {
+        let host = Box("one.example.com")
+        let authenticator = BearerAuthenticator { credential, _ in
+            host.value = "two.example.com"
+            return Credential("new", refreshToken: credential.refreshToken)
+        }
+        let service = Service(
+            .main, BaseURLs { _ in "https://\(host.value)/api" }, envelope: .retcode, signer: WireSigner(),
+            authenticator: authenticator)
+        let rig = Rig([service]) {
+            $0.vault = MemoryVault()
+        } answering: { request in
+            request.fields[.authorization] == "Bearer new" ? .product : .unauthorised
+        }
+        try await rig.client.signIn(Credential("old", refreshToken: "r"))
+        _ = try await rig.client.send(GetProduct())
+        #expect(
+            rig.sent.map { "\($0.url.host) \($0.fields[.authorization] ?? "")" } == [
+                "one.example.com Bearer old", "one.example.com Bearer new",
+            ])
+        #expect(rig.sent.allSatisfy { $0.fields.contains("X-Signed") })
+        // What begins now goes to the new host, which has seen no credential yet.
+        _ = await failure { try await rig.client.send(GetProduct()) }
+        #expect(rig.hosts.last == "two.example.com" && rig.sent.last?.fields[.authorization] == nil)
+    }
+
     /// The settings of what goes to the token endpoint for a call of a service with these options.
     private static func tokenSettings(
         _ authenticator: OAuth2Authenticator, service: CallOptions, client: CallOptions = .init(),

@@ -64,6 +64,47 @@ import Testing
         #expect(told == response.notes.map(\.path))
     }
 
+    @Test func `an output that the app's own code makes has its defaults recorded as well`() async throws {
+        struct GetItems: Endpoint {
+            typealias Output = Int
+            var route: Route { .get("/items") }
+            var decoding: ResponseDecoding<Int> {
+                .custom { payload in
+                    _ = try? payload.value([Item].self, at: "items.broken")  // of what failed nothing was used
+                    return try payload.value([Item].self, at: "items.all").count
+                }
+            }
+        }
+        let recorder = EventRecorder()
+        let rig = Rig {
+            $0.sinks = [recorder]
+        } answering: { _ in
+            let item = #"{"id":1,"stock":null,"weight":1,"sold":false,"visible":true,"tags":[],"sizes":{},"text":""}"#
+            return .json(#"{"retcode":0,"data":{"items":{"broken":[\#(item),{}],"all":[\#(item)]}}}"#)
+        }
+        let response = try await rig.client.response(for: GetItems())
+        #expect(response.value == 1)
+        let expected: [DecodingNote] = [
+            .init(path: "data.items.all[0].stock", reason: .null),
+            .init(path: "data.items.all[0].maker", reason: .absent),
+        ]
+        #expect(response.notes == expected)
+        let told = recorder.records.compactMap { record in
+            if case .defaultUsed(let path) = record.event { path } else { nil }
+        }
+        #expect(told == expected.map(\.path))
+    }
+
+    @Test func `the notes of an output that the app's own code makes are bounded`() throws {
+        let body = "[" + Array(repeating: #"{"id":1}"#, count: 200).joined(separator: ",") + "]"
+        let twice = ResponseDecoding<Int>.custom { payload in
+            try payload.value([Item].self).count + payload.value([Item].self).count
+        }
+        let decoded = try decode(body, as: twice, envelope: nil)
+        #expect(decoded.value == 400)
+        #expect(decoded.notes.count == 100)
+    }
+
     @Test func `a field that is there wins over the default, and nothing is noted`() throws {
         let full = Item(
             id: 2, stock: 3, weight: 0.5, sold: true, visible: false, tags: ["a"], sizes: ["m": 1], text: "t",

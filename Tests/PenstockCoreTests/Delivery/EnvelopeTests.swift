@@ -36,14 +36,14 @@ import Testing
         #expect(decoded.value == Product(id: 3, name: "valve"))
     }
 
-    @Test(
-        .covers("S1.19"),
-        arguments: [
-            #"{"retdesc":"ok","data":[]}"#, #"{"retcode":null,"data":[]}"#, #"{"retcode":"0","data":[]}"#,
-            #"{"retcode":"zero","data":[]}"#, #"{"retcode":true,"data":[]}"#, #"{"retcode":0.5,"data":[]}"#,
-            #"{"retcode":[],"data":[]}"#, #"{"retcode":{},"data":[]}"#, #"{"retcode":99999999999999999999,"data":[]}"#,
-            #"{}"#,
-        ])
+    static let codeless = [
+        #"{"retdesc":"ok","data":[]}"#, #"{"retcode":null,"data":[]}"#, #"{"retcode":"0","data":[]}"#,
+        #"{"retcode":"zero","data":[]}"#, #"{"retcode":true,"data":[]}"#, #"{"retcode":0.5,"data":[]}"#,
+        #"{"retcode":[],"data":[]}"#, #"{"retcode":{},"data":[]}"#, #"{"retcode":99999999999999999999,"data":[]}"#,
+        #"{}"#,
+    ]
+
+    @Test(.covers("S1.19"), arguments: codeless)
     func `a code that is absent or no integer is malformed, never success`(body: String) throws {
         let failure = try #require(error { () throws(APIError) in try decode(body, as: Products.json) })
         guard case .malformedEnvelope(let reason) = failure.kind else {
@@ -52,6 +52,52 @@ import Testing
         }
         #expect(reason.hasPrefix("retcode is "))
         #expect(failure.stage == .envelope)
+    }
+
+    @Test(.covers("S1.19", "S1.21"), arguments: codeless + ["[1]", "1", "null", "{", ""])
+    func `bytes without a usable code are bytes, as a download of a JSON document is`(body: String) throws {
+        let payload = Payload(Data(body.utf8), contentType: "application/json")
+        let opened = try ResponseDecoding<Data>.data.open(payload, envelope: .retcode)
+        #expect(try opened.decoded().value == Data(body.utf8))
+        // Who wants bytes of an envelope that must say success asks for the payload.
+        let checked = error { () throws(APIError) in _ = try ResponseDecoding.payload.open(payload, envelope: .retcode)
+        }
+        guard case .malformedEnvelope = checked?.kind else {
+            Issue.record("\(String(describing: checked))")
+            return
+        }
+    }
+
+    @Test(.covers("S1.19")) func `bytes of a refusal fail as that`() {
+        let payload = Payload(Data(#"{"retcode":7,"retdesc":"no"}"#.utf8), contentType: "application/json")
+        #expect(
+            kind { () throws(APIError) in try ResponseDecoding<Data>.data.open(payload, envelope: .retcode) }
+                == .business(code: 7, message: "no"))
+    }
+
+    @Test func `two services of one client have each an envelope of its own`() async throws {
+        let bodies = [
+            "/a": #"{"retcode":0,"retdesc":"fine","data":{"id":1,"name":"tap"}}"#,
+            "/b": #"{"status":{"code":"OK","text":"good"},"result":{"id":2,"name":"hose"}}"#,
+        ]
+        let other = Envelope(
+            code: "status.code", message: "status.text", data: "result", success: ["OK"], codeType: .string)
+        let rig = Rig(
+            [.shop("a"), .shop("b") { $0.envelope = other }],
+            answering: { request in
+                let path = request.url.path.hasSuffix("/a") ? "/a" : "/b"
+                return .json(bodies[path] ?? "")
+            })
+        let first: Product = try await rig.client.get("/a", service: "a")
+        let second: Product = try await rig.client.get("/b", service: "b")
+        #expect([first, second] == [Product(id: 1, name: "tap"), Product(id: 2, name: "hose")])
+        for (path, service) in [("/b", "a"), ("/a", "b")] as [(RoutePath, ServiceID)] {
+            let swapped = await failure { let _: Product = try await rig.client.get(path, service: service) }
+            guard case .malformedEnvelope = swapped?.kind else {
+                Issue.record("\(service): \(String(describing: swapped))")
+                continue
+            }
+        }
     }
 
     @Test(

@@ -203,7 +203,7 @@ import Testing
         #expect(try await client.send(Of<Product>()) == Product(id: 1, name: "x"))
     }
 
-    @Test func `an ad-hoc call gives bytes, text, a model, or nothing`() async throws {
+    @Test(.covers("S1.4")) func `an ad-hoc call gives bytes, text, a model, or nothing`() async throws {
         let body = Data(#"{"id":1,"name":"x"}"#.utf8)
         let rig = Self.rig(body)
         let data: Data = try await rig.client.get("/a")
@@ -220,7 +220,7 @@ import Testing
         #expect(rig.sent[5].text == #"{"a":1}"#)
     }
 
-    @Test func `an ad-hoc call for nothing still opens the envelope`() async {
+    @Test(.covers("S1.4")) func `an ad-hoc call for nothing still opens the envelope`() async {
         let rig = Self.rig(Data(#"{"retcode":7,"retdesc":"no"}"#.utf8), envelope: .retcode)
         let error = await failure { try await rig.client.post("/x") }
         #expect(error?.kind == .business(code: 7, message: "no"))

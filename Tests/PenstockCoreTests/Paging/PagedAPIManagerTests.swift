@@ -130,6 +130,40 @@ import Testing
         #expect(stub.requests.count == 2)
     }
 
+    @Test(
+        "What is wrong with the pages themselves is seen as the app wants it, the service before the client",
+        .covers("S2.23"))
+    func mapped() async throws {
+        let asked = Locked(0)
+        let stub = StubTransport { _ throws(TransportError) in .rows([1], next: "a") }
+        let client = CallSupport.client(stub) {
+            $0.services = [
+                Service(
+                    .main, "https://api.example.com",
+                    errorMapper: ErrorMapper { error in
+                        asked.withLock { $0 += 1 }
+                        return error.kind == .validation(rule: "paging") ? .init(code: 1) : nil
+                    })
+            ]
+            $0.errorMapper = ErrorMapper { _ in .init(code: 2) }
+        }
+        let screen = Screen()
+        let manager = PagedAPIManager(client: client, .cursor(\.next) { ListRows(after: $0) })
+        manager.delegate = screen
+        for count in 1...2 {
+            manager.loadNextPage()
+            await screen.told.wait(for: count)
+        }
+        manager.loadNextPage()
+        #expect(manager.error?.presentation?.code == 1)
+        #expect(asked.withLock { $0 } == 1)
+        let pager = Pager(client, .cursor(\.next) { ListRows(after: $0) })
+        for _ in 1...2 { try await pager.loadNextPage() }
+        let error = await #expect(throws: APIError.self) { try await pager.loadNextPage() }
+        #expect(error?.presentation?.code == 1)
+        #expect(asked.withLock { $0 } == 2)
+    }
+
     @Test("Clearing removes what is stored of every page that came, links included")
     func clearing() async throws {
         let stub = StubTransport { request throws(TransportError) in

@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @Suite("ParameterEncoder: any Encodable becomes the same tree on every run")
@@ -105,6 +106,63 @@ struct ParameterEncoderTests {
         struct Key: Hashable, Encodable { var k: String }
         let pairs = try encoder.encode([Key(k: "y"): 2, Key(k: "x"): 1])
         #expect(pairs == [["k": "x"], 1, ["k": "y"], 2])
+    }
+
+    /// Writes itself as what it holds, by its own encoder, as wrappers of other libraries do.
+    struct Wrapped<Value: Encodable>: Encodable {
+        var value: Value
+        func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    }
+
+    /// Hands what it holds on as a value.
+    struct Handed<Value: Encodable>: Encodable {
+        var value: Value
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
+    }
+
+    enum Shelf: String, CaseIterable, CodingKeyRepresentable, Encodable {
+        case a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t
+    }
+
+    @Test("A dictionary is ordered also where a type writes itself as one, whatever its keys", .covers("S0.4"))
+    func wrappedDictionaries() throws {
+        let names = Shelf.allCases.map(\.rawValue)
+        let declared = JSONFormat(order: .declared)
+        let texts = try declared.text(
+            encoder.encode(Wrapped(value: Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))))
+        let expected = "{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
+        #expect(texts == expected)
+        let shelves = Wrapped(value: Wrapped(value: Dictionary(uniqueKeysWithValues: Shelf.allCases.map { ($0, 1) })))
+        #expect(try declared.text(encoder.encode(["w": shelves])) == "{\"w\":\(expected)}")
+        let numbers = Wrapped(value: Dictionary(uniqueKeysWithValues: (10..<30).map { ($0, 1) }))
+        #expect(try encoder.encode(numbers).object?.keys == (10..<30).map(String.init))
+        struct Declared: Encodable { var b = 1, a = 2 }
+        #expect(try encoder.encode(Wrapped(value: Declared())).object?.keys == ["b", "a"])
+    }
+
+    @Test(
+        "A type that hands its set on as a value has it ordered, and one that writes a list of its own keeps its order",
+        .covers("S0.4"))
+    func handedSets() throws {
+        struct Key: Hashable, Encodable { var k: Int }
+        let values = (10..<30).map { ParameterValue.string("t\($0)") }
+        let tags = Set((10..<30).map { "t\($0)" })
+        #expect(try encoder.encode(Handed(value: tags)) == .array(values))
+        #expect(try encoder.encode(Handed(value: Handed(value: tags))) == .array(values))
+        let flat = try encoder.encode(
+            Handed(value: Dictionary(uniqueKeysWithValues: (10..<30).map { (Key(k: $0), $0) })))
+        #expect(flat == .array((10..<30).flatMap { [["k": .int($0)], .int($0)] as [ParameterValue] }))
+        struct Ranked: Encodable {
+            var tags: Set<String>
+            func encode(to encoder: any Encoder) throws {
+                var list = encoder.unkeyedContainer()
+                for tag in tags.sorted(by: >) { try list.encode(tag) }
+            }
+        }
+        #expect(try encoder.encode(Ranked(tags: tags)) == .array(values.reversed()))
     }
 
     @Test("Dates of a set come in their order, and what holds dates in one that depends on all of their fractions")

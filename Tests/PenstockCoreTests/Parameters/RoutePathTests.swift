@@ -93,7 +93,7 @@ struct PathTests {
     }
 
     @Test(
-        "A template that is no plain path is refused",
+        "A template that is no plain path is refused", .covers("S1.9"),
         arguments: [
             ("/a?b", RoutePath.Invalid.Reason.queryOrFragment), ("/a#b", .queryOrFragment), ("?", .queryOrFragment),
             ("/a\\b", .backslash), ("/a%5cb", .backslash), ("/a\u{0}", .controlCharacter),

@@ -7,6 +7,22 @@ import Testing
 
 /// The status of the network, and what follows from it.
 @Suite(.timeLimit(.minutes(5))) struct ReachabilityTests {
+    @Test("Nothing is posted to the notification centre", .covers("S3.13"))
+    func noNotifications() throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { root.deleteLastPathComponent() }
+        let sources = try #require(
+            FileManager.default.enumerator(at: root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil))
+        var count = 0
+        for case let file as URL in sources where file.pathExtension == "swift" {
+            count += 1
+            let code = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+                .filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }.joined(separator: "\n")
+            #expect(!code.contains("NotificationCenter"), "\(file.lastPathComponent)")
+        }
+        #expect(count > 100)
+    }
+
     private let wifi = NetworkStatus(isReachable: true, interfaces: [.wifi])
 
     @Test(

@@ -49,7 +49,8 @@ public struct BaseURLs: Sendable, ExpressibleByStringInterpolation, ExpressibleB
         isLive = false
     }
 
-    /// - Parameter read: asked anew for every call; `nil` for an environment where the service is not.
+    /// - Parameter read: asked anew for every call, which then stays there to its end, also where it is sent again with a new
+    ///   credential; `nil` for an environment where the service is not.
     public init(_ read: @escaping @Sendable (ServerEnvironment) -> String?) {
         self.read = read
         isLive = true

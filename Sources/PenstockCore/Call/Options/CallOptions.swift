@@ -119,7 +119,8 @@ extension CallOptions {
         set { self[dynamicMember: \.baseURL] = newValue.map(BaseURL.init) }
     }
 
-    /// Where the call goes in place of the client's environment.
+    /// Where the call goes in place of the client's environment. Given for one call in a release build it must be allowed
+    /// (``ClientConfiguration/allowsEnvironmentSwitch``), or the call fails as ``APIError/Kind/blocked(reason:)``.
     public var environment: ServerEnvironment? {
         get { self[dynamicMember: \.environment].flatMap(\.self) }
         set { self[dynamicMember: \.environment] = newValue.map(Optional.some) }

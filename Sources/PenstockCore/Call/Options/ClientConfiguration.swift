@@ -13,7 +13,8 @@ public struct ClientConfiguration: Sendable {
     private(set) var setsEnvironment = false
     /// Whether the options of the client and of its services have no say in where calls go.
     private(set) var isPinned = false
-    /// Whether the environment may be switched while the app runs. In a release build only when set.
+    /// Whether the environment may be switched while the app runs: by ``APIClient/switchEnvironment(to:)``, for a derived
+    /// client, or for one call by ``CallOptions/environment``. In a release build only when set.
     public var allowsEnvironmentSwitch: Bool
     /// The common headers, read anew for every call.
     public var headers: CommonHeaders

@@ -158,18 +158,22 @@ struct Authenticate: Stage {
     }
 
     func place(of call: CallContext) throws(APIError) -> Place {
-        try place(call.environment, call.isolation.identity)
+        try place(call.environment, call.isolation.identity, at: call.home)
     }
 
-    func place(_ environment: ServerEnvironment, _ identity: String) throws(APIError) -> Place {
+    /// - Parameter home: where a call goes that has begun, whatever base URL the service names by now.
+    func place(
+        _ environment: ServerEnvironment, _ identity: String, at home: HTTPURL? = nil
+    ) throws(APIError) -> Place {
         // What cannot change is not asked again.
-        let text = service.baseURLs.isLive ? service.baseURLs.text(in: environment) : nil
+        let text = service.baseURLs.isLive ? home?.absoluteString ?? service.baseURLs.text(in: environment) : nil
         if let last = last.withLock({ $0 }), last.environment == environment, last.identity.isWritten(as: identity),
             last.text == text
         {
             return last
         }
-        let origin = try service.baseURL(in: environment).origin
+        let base = if let home { home } else { try service.baseURL(in: environment) }
+        let origin = base.origin
         let key = CredentialKey(
             service: service.id.name, environment: environment.name, origin: origin.text, account: identity)
         let keeper = state.credentials.keeper(for: key, authenticator.refreshPolicy)

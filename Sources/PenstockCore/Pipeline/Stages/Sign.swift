@@ -34,7 +34,7 @@ struct Sign: Stage {
     private func maySign(_ origin: HTTPURL.Origin, _ call: CallContext) -> Bool {
         if signer.trustedOrigins.contains(origin) { return true }
         // A service that has no address here has no origin that it signs for.
-        guard let base = try? service.baseURL(in: call.environment) else { return false }
+        guard let base = try? call.home ?? service.baseURL(in: call.environment) else { return false }
         return base.origin == origin
     }
 }
