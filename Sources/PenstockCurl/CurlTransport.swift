@@ -33,7 +33,7 @@
     /// let transport = CurlTransport()
     /// let answer = try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: url)))
     /// ```
-    public final class CurlTransport: Transport {
+    public final class CurlTransport: Transport, PromptTransport {
         private let loop: CurlLoop
         private let isRunning: Bool
         private let fallback = CurlFallbackLoop()

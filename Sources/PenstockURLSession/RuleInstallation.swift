@@ -17,6 +17,9 @@ extension RequestRules {
     /// One that a rule is for leaves the session: it goes by `transport`, without the session's cookies, cache, credentials and
     /// trust. Requests to anything but http and https are no rule's.
     ///
+    /// On Linux the content of an upload task cannot be seen below a session: each that a rule is for fails, with
+    /// `URLError.resourceUnavailable`, and sends nothing. That of a data task can.
+    ///
     /// It has no effect on watchOS, whose sessions ask no protocol class of an app's.
     ///
     /// - Parameters:

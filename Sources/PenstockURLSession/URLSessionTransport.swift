@@ -42,7 +42,7 @@ import PenstockCore
 ///
 /// The send state of a failure is `unsent` where no connection was made, `answered` once a response began, and
 /// `maybeProcessed` otherwise.
-public final class URLSessionTransport: Transport {
+public final class URLSessionTransport: Transport, PromptTransport {
     private let sessions: URLSessionPool
 
     /// A transport without connections: sessions are made as they are needed.

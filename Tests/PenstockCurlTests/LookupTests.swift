@@ -276,14 +276,22 @@
 
         @Test("Five hundred names that are never answered hold up nobody else, and take few threads", .covers("H31"))
         func flood() async throws {
-            let (asking, asked) = (Gate(), Locked(0))
+            let (asking, asked, threads) = (Gate(), Locked(0), Locked((now: 0, most: 0)))
             defer { asking.open() }
-            let system = SystemResolver(ask: { name in
-                guard name.hasPrefix("slow") else { return loopback }
-                asked.withLock { $0 += 1 }
-                asking.wait()
-                return loopback
-            })
+            let system = SystemResolver(
+                ask: { name in
+                    guard name.hasPrefix("slow") else { return loopback }
+                    asked.withLock { $0 += 1 }
+                    asking.wait()
+                    return loopback
+                },
+                startThread: { body in
+                    threads.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                    return SystemThread.start("penstock.names") {
+                        body()
+                        threads.withLock { $0.now -= 1 }
+                    }
+                })
             let resolver = CountingResolver(other: system)
             let server = try WireServer.answering(okay)
             defer { server.stop() }
@@ -292,15 +300,19 @@
             let orders = try (0..<500).map { try get("slow\($0).test", server, timeouts) }
             let calls = orders.map { order in Task { try await failure(transport, order).kind } }
             try await until { resolver.count.withLock { $0 } == 500 }
-            try await until { asked.withLock { $0 } == SystemResolver.mostWorkers }
+            try await until { asked.withLock { $0 } >= SystemResolver.mostWorkers }
             // Connections that are there serve meanwhile.
             for _ in 0..<50 { _ = try await transport.perform(get("127.0.0.1", server)) }
-            #expect(asked.withLock { $0 } == SystemResolver.mostWorkers)
+            // Everybody still waits for the slow ones, and new names are looked up all the same.
+            for name in ["good.test", "fine.test"] {
+                let start = ContinuousClock.now
+                #expect(try await transport.perform(get(name, server)).response.status == 200)
+                #expect(ContinuousClock.now - start < .seconds(5))
+            }
             for order in orders { order.control.cancel() }
             for call in calls { #expect(try await call.value == .cancelled) }
-            // Nobody waits for the slow ones any more, so a new name finds a thread.
-            let answer = try await transport.perform(get("good.test", server))
-            #expect(answer.response.status == 200)
+            #expect(try await transport.perform(get("last.test", server)).response.status == 200)
+            #expect(threads.withLock { $0.most } <= SystemResolver.mostThreads)
             await transport.shutdown()
         }
     }
@@ -313,14 +325,24 @@
                 var asked: [String] = []
                 var threads = 0
                 var refusesThreads = false
+                var mostThreads = 0
             }
 
-            let gate = Gate()
+            /// Holds back names that begin with "slow", and those that begin with "late".
+            let (gate, lateGate) = (Gate(), Gate())
+            private let pauses = DispatchSemaphore(value: 0)
             private let state = Locked(State())
             let answers = Locked<[HostResult]>([])
 
             var asked: [String] { state.withLock(\.asked) }
             var threads: Int { state.withLock(\.threads) }
+            /// How many there were at once.
+            var mostThreads: Int { state.withLock(\.mostThreads) }
+
+            /// Lets threads beyond the first bound begin that pause, or will.
+            func passPauses(_ count: Int) {
+                for _ in 0..<count { pauses.signal() }
+            }
 
             func refuseThreads() {
                 state.withLock { $0.refusesThreads = true }
@@ -331,15 +353,23 @@
                     ask: { name in
                         self.state.withLock { $0.asked.append(name) }
                         if name.hasPrefix("slow") { self.gate.wait() }
+                        if name.hasPrefix("late") { self.lateGate.wait() }
                         return loopback
                     },
                     startThread: { body in
                         guard !self.state.withLock(\.refusesThreads) else { return false }
-                        self.state.withLock { $0.threads += 1 }
+                        self.state.withLock {
+                            $0.threads += 1
+                            $0.mostThreads = max($0.mostThreads, $0.threads)
+                        }
                         return SystemThread.start("penstock.names") {
                             body()
                             self.state.withLock { $0.threads -= 1 }
                         }
+                    },
+                    sleep: { duration in
+                        guard duration == SystemResolver.reliefPause else { return _ = usleep(duration) }
+                        _ = self.pauses.wait(timeout: .now() + 120)
                     })
             }
 
@@ -384,15 +414,81 @@
             let rig = Rig()
             let resolver = rig.resolver()
             for number in 0..<100 { _ = rig.lookUp("slow\(number).test", resolver) }
-            // The threads are counted before the names that they ask for.
-            #expect(rig.threads == 32)
+            // The threads are counted before the names that they ask for. One of them pauses.
+            #expect(rig.threads == 33)
             try await rig.until { rig.asked.count >= 32 }
-            #expect(rig.threads == 32 && rig.asked.count == 32)
+            #expect(rig.threads == 33 && rig.asked.count == 32)
             _ = rig.lookUp("good.test", resolver)
             #expect(!rig.asked.contains("good.test"))
             rig.gate.open()
+            rig.passPauses(100)
             try await rig.until { rig.answers.withLock(\.count) == 101 }
             #expect(Set(rig.asked).count == 101)
+            try await rig.until { rig.threads == 0 }
+        }
+
+        @Test(
+            "A name is late by one pause where those before it are never answered, and is asked for first",
+            .covers("H31"))
+        func relief() async throws {
+            let rig = Rig()
+            let resolver = rig.resolver()
+            for number in 0..<100 { _ = rig.lookUp("slow\(number).test", resolver) }
+            try await rig.until { rig.asked.count == 32 }
+            for number in 0..<20 { _ = rig.lookUp("good\(number).test", resolver) }
+            rig.passPauses(1)
+            // A thread whose names are answered promptly goes on, until it meets one that is not.
+            try await rig.until { rig.answers.withLock(\.count) == 20 && rig.asked.count == 53 }
+            #expect(rig.asked[32..<52].allSatisfy { $0.hasPrefix("good") })
+            #expect(rig.threads == 34)
+            rig.gate.open()
+            rig.passPauses(100)
+            try await rig.until { rig.answers.withLock(\.count) == 120 }
+            try await rig.until { rig.threads == 0 }
+        }
+
+        @Test(
+            "However many names are never answered, there are spare threads for new ones, and no more than 64 in all",
+            .covers("H31"))
+        func reliefBound() async throws {
+            let rig = Rig()
+            let resolver = rig.resolver()
+            let most = SystemResolver.mostThreads
+            for number in 0..<100 { _ = rig.lookUp("slow\(number).test", resolver) }
+            rig.passPauses(SystemResolver.spare)
+            try await rig.until { rig.asked.count == most - SystemResolver.spare }
+            #expect(rig.threads == most - SystemResolver.spare)
+            for number in 0..<5 {
+                _ = rig.lookUp("good\(number).test", resolver)
+                rig.passPauses(1)
+                try await rig.until { rig.answers.withLock(\.count) == number + 1 }
+            }
+            for number in 100..<200 { _ = rig.lookUp("slow\(number).test", resolver) }
+            rig.passPauses(SystemResolver.spare)
+            try await rig.until { rig.asked.count == most + 5 }
+            _ = rig.lookUp("good.test", resolver)
+            #expect(!rig.asked.contains("good.test"))
+            #expect(rig.mostThreads == most)
+            rig.gate.open()
+            rig.passPauses(100)
+            try await rig.until { rig.answers.withLock(\.count) == 206 }
+            try await rig.until { rig.threads == 0 }
+        }
+
+        @Test("Threads beyond the first bound end with what they were started for", .covers("H31"))
+        func reliefEnd() async throws {
+            let rig = Rig()
+            let resolver = rig.resolver()
+            for number in 0..<60 { _ = rig.lookUp("slow\(number).test", resolver) }
+            rig.passPauses(8)
+            try await rig.until { rig.asked.count == 40 && rig.threads == 41 }
+            for number in 0..<100 { _ = rig.lookUp("late\(number).test", resolver) }
+            rig.gate.open()
+            try await rig.until { rig.asked.count >= 72 && rig.threads <= 33 }
+            #expect(rig.asked.count == 72 && rig.threads == 33)
+            rig.lateGate.open()
+            rig.passPauses(100)
+            try await rig.until { rig.answers.withLock(\.count) == 160 }
             try await rig.until { rig.threads == 0 }
         }
 
@@ -403,6 +499,7 @@
             let first = (0..<200).map { rig.lookUp("slow1-\($0).test", resolver) }
             try await rig.until { rig.asked.count == SystemResolver.mostWorkers }
             for lookup in first { lookup.cancel() }
+            rig.passPauses(1)
             _ = rig.lookUp("good.test", resolver)
             try await rig.until { rig.answers.withLock(\.count) == 1 }
             rig.answers.withLock { $0 = [] }
@@ -414,6 +511,7 @@
             #expect(rig.threads == SystemResolver.mostThreads)
             _ = rig.lookUp("good.test", resolver)
             rig.gate.open()
+            rig.passPauses(100)
             try await rig.until { rig.answers.withLock(\.count) == 1 }
             try await rig.until { rig.threads == 0 }
             // What was given up in line was never asked for.

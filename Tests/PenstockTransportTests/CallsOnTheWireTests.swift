@@ -166,4 +166,37 @@ import Testing
         typealias Output = Data
         var route: Route { .get("/held") }
     }
+
+    @Test(
+        "A call of 100 ms ends by its time-out, and one of 5 s at the same time gets its answer after 1 s",
+        .covers("S0.11"), arguments: TransportUnderTest.withWire)
+    func timeouts(transport: TransportUnderTest) async throws {
+        let answer = { @Sendable (request: LoopbackServer.Request) -> LoopbackServer.Response in
+            request.path == "/held" ? .hold : .text("late").delayed(by: .seconds(1))
+        }
+        try await Shop.run(transport, answering: answer) { server, client in
+            let start = ContinuousClock.now
+            async let patient = client.send(Page("/late"), options: .timeout(.seconds(5)))
+            let error = await client.failure(Page("/held"), options: .timeout(.milliseconds(100)))
+            #expect(error?.kind == .timeout(.total))
+            #expect(ContinuousClock.now - start >= .milliseconds(100))
+            let answer = try await patient
+            #expect(answer == Data("late".utf8))
+            #expect(ContinuousClock.now - start >= .seconds(1))
+        }
+    }
+
+    /// Without that limit Foundation tells of a response now and then before its connection is free for the next one.
+    @Test(
+        "A hundred calls in sequence open one connection, where a host may have one", .covers("S1.10"),
+        arguments: TransportUnderTest.withOneSlot)
+    func oneConnection(transport: TransportUnderTest) async throws {
+        try await Shop.run(transport, answering: { .text($0.path) }) { server, client in
+            for number in 1...100 {
+                let answer = try await client.send(Page("/\(number)"))
+                #expect(answer == Data("/\(number)".utf8))
+            }
+            #expect(server.requestCount == 100 && server.connectionCount == 1)
+        }
+    }
 }

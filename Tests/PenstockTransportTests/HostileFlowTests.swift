@@ -30,6 +30,44 @@ struct HostileFlowTests {
         }
     }
 
+    @Test(
+        "However many calls a server answers with 503, what is sent again stays within the budget and its floor",
+        .covers("H17"), arguments: TransportUnderTest.withWire)
+    func outage(transport: TransportUnderTest) async throws {
+        // Waits pass at once, on a clock of their own.
+        let now = Locked(Duration.zero)
+        let server = try LoopbackServer { _ in .text("down", status: 503) }
+        try await Shop.run(
+            transport, on: server,
+            configured: {
+                $0.time = TimeSource(
+                    now: { now.withLock(\.self) },
+                    date: { Date(timeIntervalSince1970: now.withLock(\.self) / .seconds(1)) },
+                    sleep: { duration in now.withLock { $0 += duration } })
+                $0.random = RandomSource { 0 }
+                $0.cache = .none
+                $0.circuitBreaker = nil
+                $0.options.timeouts = Timeouts(total: nil)
+            }
+        ) { server, client in
+            let calls = 1_000
+            for round in 0..<(calls / 50) {
+                let kinds = await withTaskGroup(of: APIError.Kind?.self) { group in
+                    for number in 0..<50 {
+                        group.addTask { await client.failure(Page("/\(round)/\(number)"))?.kind }
+                    }
+                    return await group.reduce(into: Set<APIError.Kind?>()) { $0.insert($1) }
+                }
+                #expect(kinds == [.httpStatus(503)])
+            }
+            let passed = now.withLock(\.self) / .seconds(1)
+            #expect(server.requestCount > calls)
+            #expect(Double(server.requestCount) <= 1.1 * Double(calls) + 10)
+            // Of successes, which pay for more, there was none.
+            #expect(Double(server.requestCount) <= Double(calls) + 10 + (passed / 10).rounded(.up))
+        }
+    }
+
     enum Trouble: CaseIterable { case hangs, isCancelled, isRejected }
 
     /// Lets nobody see a response before so many have come.

@@ -47,20 +47,56 @@ struct OwnProcessTests {
     @Test("Servers that stop leave no descriptor and no thread behind", .covers("H13"))
     func stallsLeaveNothing() async throws {
         await #expect(processExitsWith: .success) {
-            for round in 0..<3 {
-                await withTaskGroup(of: Void.self) { group in
-                    for rule in TransportConformance.stalls {
-                        group.addTask {
-                            await #expect(throws: Never.self) { try await rule.run { _ in CurlTransport() } }
-                        }
-                    }
-                }
-                if round == 0 { try Resources.shared.note() }
-            }
-            try await Resources.shared.settle()
-            #expect(try Resources.shared.grownDescriptors <= 0)
+            try await Self.meetStalls { CurlTransport() }
             #expect(try Resources.shared.grownThreads <= 4, "what Foundation and the tasks' own pool keep")
         }
+    }
+
+    /// Its threads are the platform's business.
+    @Test("Servers that stop leave no descriptor of URLSession's behind", .covers("H13"))
+    func stallsLeaveNothingOfTheSystem() async throws {
+        await #expect(processExitsWith: .success) {
+            try await Self.meetStalls { URLSessionTransport() }
+        }
+    }
+
+    /// Each way to stop, and a handshake that stops, several times.
+    private static func meetStalls(_ make: @escaping @Sendable () -> any Transport) async throws {
+        let capabilities = make().capabilities
+        let rules = TransportConformance.stalls.filter { $0.applies(to: capabilities) }
+        for round in 0..<3 {
+            await withTaskGroup(of: Void.self) { group in
+                for rule in rules {
+                    group.addTask { await #expect(throws: Never.self) { try await rule.run { _ in make() } } }
+                }
+                for trigger in [LoopbackServer.ConnectionFault.Trigger.accept, .firstBytes] {
+                    group.addTask {
+                        await #expect(throws: Never.self) { try await stallHandshake(at: trigger, of: make()) }
+                    }
+                }
+            }
+            if round == 0 { try Resources.shared.note() }
+        }
+        try await Resources.shared.settle()
+        #expect(try Resources.shared.grownDescriptors <= 0)
+    }
+
+    private static func stallHandshake(
+        at trigger: LoopbackServer.ConnectionFault.Trigger, of transport: any Transport
+    ) async throws {
+        let authority = try TestCertificateAuthority()
+        let server = try LoopbackServer(
+            .init(tls: .init(try authority.issue())), onConnect: { _ in .init(.stall, at: trigger) }
+        ) { _ in .text("ok") }
+        let timeouts = Timeouts(
+            connect: .milliseconds(300), firstByte: .milliseconds(300), idle: nil, total: .seconds(30))
+        let exchange = TransportRequest(HTTPRequest(method: .get, url: server.url), timeouts: timeouts)
+        let error = await #expect(throws: TransportError.self) { try await transport.perform(exchange) }
+        let tellsPhases = transport.capabilities.contains(.connectTimeout)
+        #expect(error?.kind == .timeout(tellsPhases ? .connect : .firstByte))
+        await transport.shutdown()
+        try await server.waitForOpenConnections(atMost: 0)
+        server.stop()
     }
 
     /// URLSession's threads are the platform's business.
@@ -117,6 +153,45 @@ struct OwnProcessTests {
                 let transport = CurlTransport()
                 let exchange = TransportRequest(HTTPRequest(method: .get, url: server.url))
                 #expect(try await transport.perform(exchange).response.body == Data("none".utf8))
+                await transport.shutdown()
+                server.stop()
+            }
+        }
+
+        /// Zeros in gzip (RFC 1952), 13 bytes for each 2,064, without an end.
+        private static func bomb(_ count: Int) -> Data {
+            // A block with fixed codes, its first literal, and matches of 258 bytes one byte back (RFC 1951 §3.2.6).
+            let match: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
+            let bits = [0, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0] + Array(repeating: match, count: 16).joined()
+            let bytes = stride(from: 0, to: 120, by: 8).map { start in
+                (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) }
+            }
+            var bomb = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + bytes.prefix(2))
+            let unit = Data(bytes.dropFirst(2))
+            while bomb.count < count { bomb.append(unit) }
+            return bomb
+        }
+
+        @Test(
+            "Content that expands to 1.5 GB is stopped by its ratio or its size, in memory of URLSession's that is bounded",
+            .covers("H9"), arguments: [true, false])
+        func bombs(hasLength: Bool) async throws {
+            await #expect(processExitsWith: .success) { [hasLength] in
+                let bomb = Self.bomb(10_000_000)
+                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+                let length = hasLength ? "Content-Length: \(bomb.count)\r\n" : ""
+                let server = try LoopbackServer { _ in .raw(Data("\(head)\(length)\r\n".utf8) + bomb) }
+                let transport = URLSessionTransport()
+                var exchange = TransportRequest(HTTPRequest(method: .get, url: server.url))
+                // It is what the length allows that is limited: 20 MB.
+                exchange.limits.expansionRatio = 2
+                try Resources.shared.note()
+                for _ in 1...2 {
+                    let error = await #expect(throws: TransportError.self) { try await transport.perform(exchange) }
+                    #expect(error?.kind == .limitExceeded(hasLength ? .expansionRatio : .bodyBytes))
+                }
+                let grown = try Resources.shared.grownPeak
+                #expect(grown < 256 << 20, "\(grown) bytes")
                 await transport.shutdown()
                 server.stop()
             }
@@ -179,11 +254,21 @@ private final class Resources: Sendable {
 
     /// Resident, in bytes.
     var grownMemory: Int { get throws { try Self.memory - noted.withLock(\.memory) } }
+    /// The most that there was.
+    var grownPeak: Int { get throws { try Self.peak - noted.withLock(\.memory) } }
     var grownDescriptors: Int { get throws { try Self.count("fd") - noted.withLock(\.descriptors) } }
     var grownThreads: Int { get throws { try Self.count("task") - noted.withLock(\.threads) } }
 
     static func count(_ folder: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count
+    }
+
+    private static var peak: Int {
+        get throws {
+            let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+            return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }) << 10
+        }
     }
 
     private static var memory: Int {

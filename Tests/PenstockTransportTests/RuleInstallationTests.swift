@@ -63,6 +63,30 @@ struct RuleInstallationTests {
         session.invalidateAndCancel()
     }
 
+    #if os(Linux)
+        @Test(
+            "An upload task that a rule is for fails where its content cannot be seen, and sends nothing",
+            .covers("S0.13"),
+            arguments: 0..<2)
+        func uploadTask(transport: Int) async throws {
+            let server = try LoopbackServer(handler: Self.echo)
+            defer { server.stop() }
+            let configuration = URLSessionConfiguration.ephemeral
+            let installation = try rules(.init("staging", .all, .reroute(to: server.url)))
+                .install(in: configuration, transport: Self.transports[transport]())
+            let session = URLSession(configuration: configuration)
+            let request = try request("https://api.example.test/v1/orders", "POST")
+            let error = await #expect(throws: URLError.self) {
+                try await session.upload(for: request, from: Data("order".utf8))
+            }
+            #expect(error?.code == .resourceUnavailable)
+            #expect(error?.localizedDescription.contains("the content of an upload task") == true)
+            #expect(server.requestCount == 0 && server.connectionCount == 0)
+            installation.uninstall(from: configuration)
+            session.invalidateAndCancel()
+        }
+    #endif
+
     @Test func `a request that is dropped, redirected or answered is so below a session too`() async throws {
         let server = try LoopbackServer(handler: Self.echo)
         defer { server.stop() }

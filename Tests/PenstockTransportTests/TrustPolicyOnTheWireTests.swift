@@ -237,6 +237,33 @@
         }
 
         @Test(
+            "A wildcard stands for one label of a host, never below a top-level domain alone, and who is refused is not asked again",
+            .covers("H18"),
+            arguments: [
+                ("*.test", "shop.test", false), ("*.test.", "shop.test", false), ("*.*", "shop.test", false),
+                ("*.shop.test", "shop.test", false), ("*.shop.test", "a.b.shop.test", false),
+                ("*.shop.test", "www.shop.test", true),
+            ])
+        func wildcard(name: String, host: String, isGood: Bool) async throws {
+            let authority = try TestCertificateAuthority()
+            let identity = try authority.issue(.hosts([name]))
+            let server = try LoopbackServer(.init(tls: .init(identity))) { _ in .text("ok") }
+            defer { server.stop() }
+            let resolver = HostResolver([try StaticHosts([host: ["127.0.0.1"]])], fallsBackToSystem: false)
+            let client = APIClient(
+                BaseURLs("https://\(host):\(server.url.port)"),
+                options: .with {
+                    $0.trust = .authorities(authority.file)
+                    $0.resolver = resolver
+                }, transport: CurlTransport())
+            let error = await client.failure(Page())
+            await client.transport.shutdown()
+            #expect(error?.kind == (isGood ? nil : .tls(.wrongHost)))
+            #expect(server.connectionCount == 1 && server.requestCount == (isGood ? 1 : 0))
+            #expect(isGood || error?.attempts.count == 1)
+        }
+
+        @Test(
             "A certificate that the system does not know is refused by every transport that nobody has told more",
             .covers("H18", "S4.22", "S2.30"), arguments: TransportUnderTest.withWire, [true, false])
         func unknown(transport: TransportUnderTest, signsItself: Bool) async throws {

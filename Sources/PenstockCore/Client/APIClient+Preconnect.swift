@@ -30,7 +30,7 @@ extension APIClient {
             try state.signOuts.check(call.isolation.identity)
             guard !state.lineage.isShutDown else { return false }
             try await withTaskCancellationHandler {
-                try await transport.preconnect(exchange)
+                try await state.preconnect(exchange, call)
             } onCancel: {
                 call.end(.requested)
             }
@@ -73,5 +73,19 @@ extension APIClient {
     ) throws(APIError) -> HTTPURL {
         guard let base = settings.baseURL else { return try runtime.baseURL(in: environment) }
         return try runtime.service.parse(base.text, for: "the service")
+    }
+}
+
+extension SharedState {
+    /// A transport of the app's may not return when it is told to, and is not waited for then.
+    fileprivate func preconnect(_ exchange: TransportRequest, _ call: CallContext) async throws {
+        guard hasAppTransport else { return try await transport.preconnect(exchange) }
+        try await call.interruptible(at: .transport) { [transport] () async throws(APIError) in
+            do throws(TransportError) {
+                try await transport.preconnect(exchange)
+            } catch {
+                throw APIError(error, request: exchange.request)
+            }
+        }
     }
 }

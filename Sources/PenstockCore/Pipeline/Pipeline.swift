@@ -18,7 +18,8 @@ struct Pipeline: Sendable {
         let call = configuration.callInterceptors + service.callInterceptors + (endpoint?.callInterceptors ?? [])
         let attempt =
             configuration.attemptInterceptors + service.attemptInterceptors + (endpoint?.attemptInterceptors ?? [])
-        runsAppCode = !call.isEmpty || !attempt.isEmpty || service.sealer != nil || service.signer != nil
+        runsAppCode =
+            !call.isEmpty || !attempt.isEmpty || service.sealer != nil || service.signer != nil || state.hasAppTransport
         var stages: [any Stage] = []
         stages += call.map(CallInterception.init)
         if isHeld { stages.append(InFlight(flights: state.flights, credentials: state.credentials)) }
@@ -42,8 +43,8 @@ struct Pipeline: Sendable {
         if let signer = service.signer { stages.append(Sign(signer: signer, service: service, clocks: state.clocks)) }
         stages.append(
             TransportStage(
-                transport: state.transport, isBelowAppCode: runsAppCode, seals: service.sealer != nil,
-                reachability: configuration.reachability))
+                transport: state.transport, isAppTransport: state.hasAppTransport, isWatched: runsAppCode,
+                seals: service.sealer != nil, reachability: configuration.reachability))
         self.stages = stages
     }
 

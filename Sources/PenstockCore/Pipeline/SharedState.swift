@@ -4,6 +4,8 @@
 /// each kind. Whatever belongs to a user is kept apart by the call's isolation, whatever belongs to a service by its id.
 final class SharedState: Sendable {
     let transport: any Transport
+    /// Whether the transport may not return when it is told to.
+    let hasAppTransport: Bool
     /// Where the client stands among those derived from one another, and the environment of its calls that begin now.
     let lineage: ClientLineage
     /// The calls under way.
@@ -33,6 +35,7 @@ final class SharedState: Sendable {
 
     init(_ configuration: ClientConfiguration, transport: any Transport) {
         self.transport = transport
+        hasAppTransport = transport.isAppCode
         lineage = ClientLineage(configuration.environment)
         calls = CallTable()
         signOuts = SignOuts()
@@ -54,7 +57,7 @@ final class SharedState: Sendable {
     /// All of another one, for what renews a credential in one environment: a switch of the client does not move it. It goes on where a
     /// client ends that was derived from the one whose credentials they are, since the others wait for it as well.
     init(renewingFor other: SharedState, in environment: ServerEnvironment) {
-        transport = other.transport
+        (transport, hasAppTransport) = (other.transport, other.hasAppTransport)
         lineage = ClientLineage(derivedFrom: other.credentials.owner, environment: environment)
         calls = other.calls
         signOuts = other.signOuts
@@ -72,7 +75,7 @@ final class SharedState: Sendable {
 
     /// The state of a client which is derived from one with `other` and the `former` configuration.
     init(_ configuration: ClientConfiguration, derivedFrom other: SharedState, _ former: ClientConfiguration) {
-        transport = other.transport
+        (transport, hasAppTransport) = (other.transport, other.hasAppTransport)
         let environment = configuration.setsEnvironment ? configuration.environment : nil
         lineage = ClientLineage(derivedFrom: other.lineage, environment: environment)
         calls = other.calls

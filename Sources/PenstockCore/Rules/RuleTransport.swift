@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It is below all stages: the app, the cache and the cookies see the URL that was asked for. A rule is asked once for each
 /// exchange, so that what one has rerouted is not rerouted again.
-public final class RuleTransport: Transport {
+public final class RuleTransport: Transport, PromptTransport {
     private let transport: any Transport
     private let time: TimeSource
     private let current: Locked<RequestRules>
@@ -26,6 +26,8 @@ public final class RuleTransport: Transport {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
     }
+
+    package var runsAppCode: Bool { transport.isAppCode }
 
     /// The capabilities of the other transport.
     public var capabilities: TransportCapabilities { transport.capabilities }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Its content is copied first, since the system reads it when it sees fit: what is read is what the digest was compared of. What
 /// was handed over is on disk before it is, so that a later process finds the reply; or nothing, and asks the server.
-final class BackgroundCarrier: Transport {
+final class BackgroundCarrier: Transport, PromptTransport {
     private let transfers: BackgroundTransfers
     private let partition: String
     private let source: ResumableUploadSource

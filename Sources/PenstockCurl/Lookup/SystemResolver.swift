@@ -9,10 +9,15 @@
     /// So nobody ever waits for one of these threads. A caller who gives up is done at once; the thread goes on, and is
     /// there for whoever asks for the same name next. Threads end when there is nothing left to look up.
     ///
-    /// The number of threads is bounded twice. At most ``mostWorkers`` look up names that somebody waits for; names beyond
+    /// The number of threads is bounded twice. Up to ``mostWorkers`` look up names that somebody waits for; names beyond
     /// that stand in line, and the newest is served first, since its caller has most of its time left. Threads that nobody
     /// waits for any more do not count there, so that names which are never answered cannot keep others from being looked
     /// up, until there are ``mostThreads`` threads in all.
+    ///
+    /// Where as many look something up for somebody and none ends, one thread more is started after a pause, and then
+    /// another: names that are never answered and still waited for make a new one late by that pause, and no more. Such
+    /// threads last longer than a look-up usually does. While there are more than ``mostWorkers``, those go on whose names
+    /// are answered within the pause, and the others end.
     final class SystemResolver: HostFinder {
         /// Every transport uses this one, so that the bounds hold for the process.
         static let shared = SystemResolver()
@@ -23,11 +28,18 @@
         /// Microseconds after which one thread, and then another, takes the place of one that looks up what was given up:
         /// calls that began together are given up together, and the names in line would be given up next.
         private static let pause: UInt32 = 50_000
+        /// Microseconds after which a thread beyond ``mostWorkers`` begins: as many as there may be are started within 13 s,
+        /// and `getaddrinfo` usually gives up after 10.
+        static let reliefPause: UInt32 = 400_000
 
         /// A name that is being looked up, or stands in line for it.
         fileprivate struct Job {
             var waiters: [Int: HostCompletion] = [:]
             var isRunning = false
+            /// Whether the name was asked for when no threads were left but the spare ones, which it may have then.
+            var isForSpare = false
+            /// How many threads had begun beyond the first bound when this look-up did.
+            var round = 0
         }
 
         fileprivate struct State {
@@ -45,9 +57,15 @@
             var abandoned = 0
             /// Whether a thread is about to take the place of an abandoned one.
             var isReplacing = false
+            /// Whether a thread is about to begin beyond the first bound. It is no worker until then.
+            var isRelieving = false
+            /// How many threads have begun so.
+            var round = 0
             var lastTicket = 0
 
-            var workers: Int { threads - abandoned }
+            var workers: Int { threads - abandoned - (isRelieving ? 1 : 0) }
+            /// Threads that are about to take a name out of the line, and do not pause first.
+            var ready: Int { threads - running - (isReplacing ? 1 : 0) - (isRelieving ? 1 : 0) }
         }
 
         private struct Ticket: HostLookup {
@@ -63,29 +81,35 @@
         private let state = Locked(State())
         private let ask: @Sendable (String) -> HostResult
         private let startThread: @Sendable (@escaping @Sendable () -> Void) -> Bool
+        private let sleep: @Sendable (UInt32) -> Void
 
         /// - Parameters:
         ///   - ask: looks one name up and may take its time. `getaddrinfo` by default.
         ///   - startThread: tells whether the system gave a thread.
+        ///   - sleep: lets a thread pause for so many microseconds.
         init(
             ask: @escaping @Sendable (String) -> HostResult = SystemResolver.addresses,
             startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
                 SystemThread.start("penstock.names", $0)
-            }
+            },
+            sleep: @escaping @Sendable (UInt32) -> Void = { usleep($0) }
         ) {
             self.ask = ask
             self.startThread = startThread
+            self.sleep = sleep
         }
 
         func lookUp(_ name: String, _ completion: @escaping HostCompletion) -> any HostLookup {
             let number = state.withLock { $0.join(name, completion) }
             startThreads()
+            relieve()
             return Ticket(resolver: self, name: name, number: number)
         }
 
         private func leave(_ name: String, _ number: Int) {
             state.withLock { $0.leave(name, number) }
             replaceThread()
+            relieve()
         }
 
         /// Starts as many threads as there are names in line and the bounds allow.
@@ -100,7 +124,7 @@
         private func replaceThread() {
             guard state.withLock({ $0.reserveReplacement() }) else { return }
             let isStarted = startThread {
-                usleep(Self.pause)
+                self.sleep(Self.pause)
                 self.state.withLock { $0.isReplacing = false }
                 self.replaceThread()
                 self.work()
@@ -110,16 +134,37 @@
             miss()
         }
 
+        /// Starts one thread beyond the first bound after a pause, where those that there are do not come to the line. The thread
+        /// sees to the next one itself.
+        private func relieve() {
+            guard state.withLock({ $0.reserveRelief() }) else { return }
+            let isStarted = startThread {
+                self.sleep(Self.reliefPause)
+                self.state.withLock { $0.beginRelief() }
+                self.work(isPrompt: true)
+            }
+            guard !isStarted else { return }
+            state.withLock { $0.isRelieving = false }
+            miss()
+        }
+
         /// A lookup in line is served by the threads that there are; where there are none, nobody would be.
         private func miss() {
             for completion in state.withLock({ $0.missThread() }) { completion(.failure(.noThread)) }
         }
 
-        private func work() {
-            while let name = state.withLock({ $0.next() }) {
+        /// - Parameter isPrompt: Whether the thread may take a name beyond the first bound, as after each name that is answered
+        ///   promptly.
+        private func work(isPrompt: Bool = false) {
+            var isPrompt = isPrompt
+            while let name = state.withLock({ $0.next(isPrompt) }) {
+                relieve()
                 let result = ask(name)
-                for completion in state.withLock({ $0.end(name) }) { completion(result) }
+                let (waiters, wasPrompt) = state.withLock { $0.end(name) }
+                for completion in waiters { completion(result) }
+                isPrompt = wasPrompt
             }
+            relieve()
         }
     }
 
@@ -133,7 +178,8 @@
                 line.append(name)
                 inLine += 1
             }
-            jobs[name, default: .init()].waiters[lastTicket] = completion
+            let isForSpare = hasOnlySpare
+            jobs[name, default: .init(isForSpare: isForSpare)].waiters[lastTicket] = completion
             return lastTicket
         }
 
@@ -149,16 +195,36 @@
         }
 
         fileprivate mutating func reserveReplacement() -> Bool {
-            guard !isReplacing, threads < SystemResolver.mostThreads - SystemResolver.spare, reserveThread() else {
-                return false
-            }
+            guard !isReplacing, !hasOnlySpare, reserveThread() else { return false }
             isReplacing = true
             return true
         }
 
+        private var hasOnlySpare: Bool { threads >= SystemResolver.mostThreads - SystemResolver.spare }
+
+        /// Counts a thread in that is to begin beyond the first bound after a pause.
+        fileprivate mutating func reserveRelief() -> Bool {
+            guard !isRelieving, inLine > max(0, ready), workers >= SystemResolver.mostWorkers,
+                threads < SystemResolver.mostThreads, !hasOnlySpare || newestInLine?.isForSpare == true
+            else { return false }
+            threads += 1
+            isRelieving = true
+            return true
+        }
+
+        /// Makes a worker of it.
+        fileprivate mutating func beginRelief() {
+            isRelieving = false
+            round += 1
+        }
+
+        private var newestInLine: SystemResolver.Job? {
+            line.last { jobs[$0]?.isRunning == false }.flatMap { jobs[$0] }
+        }
+
         /// Counts a thread in that is about to be started.
         fileprivate mutating func reserveThread() -> Bool {
-            guard inLine > threads - running - (isReplacing ? 1 : 0), workers < SystemResolver.mostWorkers,
+            guard inLine > ready, workers < SystemResolver.mostWorkers,
                 threads < SystemResolver.mostThreads
             else { return false }
             threads += 1
@@ -175,10 +241,11 @@
         }
 
         /// - Returns: the name that the calling thread is to look up; `nil` when the thread is to end.
-        fileprivate mutating func next() -> String? {
-            while workers <= SystemResolver.mostWorkers, let name = line.popLast() {
+        fileprivate mutating func next(_ isPrompt: Bool) -> String? {
+            while isPrompt || workers <= SystemResolver.mostWorkers, let name = line.popLast() {
                 guard jobs[name]?.isRunning == false else { continue }
                 jobs[name]?.isRunning = true
+                jobs[name]?.round = round
                 inLine -= 1
                 running += 1
                 return name
@@ -187,12 +254,13 @@
             return nil
         }
 
-        /// - Returns: those who wait for the name.
-        fileprivate mutating func end(_ name: String) -> [HostCompletion] {
+        /// - Returns: those who wait for the name, and whether it was answered within the pause after which another thread would
+        ///   have begun.
+        fileprivate mutating func end(_ name: String) -> (waiters: [HostCompletion], isPrompt: Bool) {
             running -= 1
-            guard let job = jobs.removeValue(forKey: name) else { return [] }
+            guard let job = jobs.removeValue(forKey: name) else { return ([], false) }
             if job.waiters.isEmpty { abandoned -= 1 }
-            return Array(job.waiters.values)
+            return (Array(job.waiters.values), isRelieving && job.round == round)
         }
     }
 

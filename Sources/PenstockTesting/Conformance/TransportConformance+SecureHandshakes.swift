@@ -9,6 +9,19 @@ extension TransportConformance {
                 try await expect(probe.failure(.post, timeouts: soon), .tls(.untrusted), sendState: .unsent)
                 try expect(probe.server.requestCount, is: 0, "requests")
             },
+            Rule(
+                "A certificate is refused: for every host of a top-level domain",
+                over: .tls.with { $0.certificate = .hosts(["*.test"]) }, and: .hostResolvers
+            ) { probe in
+                for host in ["shop.test", "shop.test."] {
+                    var exchange = try probe.exchange(.post, timeouts: soon)
+                    exchange.request.url = try HTTPURL("https://\(host):\(probe.server.url.port)/")
+                    exchange.resolver = HostResolver(
+                        [try StaticHosts(["shop.test": ["127.0.0.1"]])], fallsBackToSystem: false)
+                    try await expect(probe.failure(of: exchange), .tls(.wrongHost), sendState: .unsent)
+                }
+                try expect(probe.server.requestCount, is: 0, "requests")
+            },
             Rule("A certificate that was refused is refused again", over: .tls.with { $0.certificate = .expired }) {
                 probe in
                 for _ in 1...3 {

@@ -12,7 +12,7 @@ import PenstockCore
 /// ```
 ///
 /// An exchange past the end of the list fails as ``StubTransport``'s unscripted ones do.
-public final class ScriptedTransport: Transport {
+public final class ScriptedTransport: Transport, PromptTransport {
     /// What one exchange comes to.
     public indirect enum Step: Sendable {
         /// A response, whatever its status.

@@ -16,7 +16,7 @@ import PenstockCore
 ///
 /// A request that nothing is scripted for fails loudly: the exchange throws ``TransportError/Kind/unsupported(_:)`` with
 /// the method and the URL, and ``unscripted`` keeps them for a test to check at its end.
-public final class StubTransport: Transport {
+public final class StubTransport: Transport, PromptTransport {
     /// What answers a request; `nil` for one that is not scripted.
     public typealias Responder = @Sendable (HTTPRequest) throws(TransportError) -> HTTPResponse?
 

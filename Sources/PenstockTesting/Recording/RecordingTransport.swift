@@ -10,7 +10,7 @@ import PenstockCore
 /// ```
 ///
 /// A response is kept whole, in memory; of one that is read as a stream, what was read.
-public final class RecordingTransport: Transport {
+public final class RecordingTransport: Transport, PromptTransport {
     private let transport: any Transport
     private let time: TimeSource
     private let redact: @Sendable (inout Recording.Exchange) -> Void
@@ -37,6 +37,8 @@ public final class RecordingTransport: Transport {
     public var recording: Recording { Recording(exchanges.withLock { $0.compactMap { $0 } }) }
 
     // MARK: Transport
+
+    package var runsAppCode: Bool { transport.isAppCode }
 
     /// The capabilities of the other transport.
     public var capabilities: TransportCapabilities { transport.capabilities }

@@ -13,7 +13,7 @@ import PenstockCore
 /// A request is known by its method, its URL and its content, whose secrets do not count. Each exchange is played once. A
 /// request that the recording does not have fails with ``TransportError/Kind/unsupported(_:)``, which names it; and so does one
 /// whose response was kept without its content, and one whose content is another than was recorded, where that is compared, with the lines in which they differ.
-public final class ReplayTransport: Transport {
+public final class ReplayTransport: Transport, PromptTransport {
     /// Which exchange answers a request.
     public enum Order: Sendable {
         /// The next one, which must be for this request.

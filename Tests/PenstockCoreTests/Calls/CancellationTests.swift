@@ -7,7 +7,7 @@ import Testing
 
 /// Who may end a call, and what is heard of it.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
-    @Test("Cancelling a handle ends its call once, as cancelled", .covers("S0.7"))
+    @Test("Cancelling a handle ends its call once, as cancelled", .covers("S0.7", "S0.21"))
     @MainActor func cancelEndsOnce() async throws {
         let transport = CallSupport.holding()
         let mailbox = Mailbox<Result<Message, APIError>>()

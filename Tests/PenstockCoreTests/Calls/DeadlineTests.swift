@@ -10,13 +10,29 @@ import Testing
     private static let passing = Intercepting { request, _, next in try await next(request) }
     private static let lost = TransportError(.timeout(.total), sendState: .maybeProcessed)
 
+    /// A transport of an app's, which has another one send.
+    private struct Own: Transport {
+        let other: any Transport
+
+        var capabilities: TransportCapabilities { other.capabilities }
+
+        func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+            try await other.perform(request)
+        }
+
+        func shutdown() async { await other.shutdown() }
+    }
+
     /// A client with a second for each call, and a server that plays a script.
     private struct Timed: Sendable {
         let clock = TestClock()
         let script: ScriptedTransport
         let client: APIClient
 
-        init(_ steps: [ScriptedTransport.Step], _ change: (inout APIClient.Configuration) -> Void) {
+        init(
+            _ steps: [ScriptedTransport.Step], isOwn: Bool = false,
+            _ change: (inout APIClient.Configuration) -> Void = { _ in }
+        ) {
             let clock = clock
             script = ScriptedTransport(steps)
             var configuration = APIClient.Configuration(services: [.shop()])
@@ -24,7 +40,7 @@ import Testing
             configuration.time = clock.timeSource
             configuration.options.timeouts = Timeouts(total: .seconds(1))
             change(&configuration)
-            client = APIClient(configuration, transport: script)
+            client = APIClient(configuration, transport: isOwn ? Own(other: script) : script)
         }
 
         /// Lets time pass, and whatever that wakes run.
@@ -63,9 +79,11 @@ import Testing
         #expect(try await call.value.id == 9)
     }
 
-    @Test("A transport that does not keep its time-out is not waited for", .covers("H38"))
-    func lateTransport() async throws {
-        let timed = Timed([.held(.respond(.tea(1)))]) { $0.callInterceptors = [Self.passing] }
+    @Test("A transport that does not keep its time-out is not waited for", .covers("H38"), arguments: [false, true])
+    func lateTransport(isOwn: Bool) async throws {
+        let timed = Timed([.held(.respond(.tea(1)))], isOwn: isOwn) {
+            if !isOwn { $0.callInterceptors = [Self.passing] }
+        }
         let call = timed.client.start(Tea())
         await timed.script.waitForExchanges(count: 1)
         await timed.pass(.seconds(1))
@@ -113,6 +131,21 @@ import Testing
         let isWatched = runtime.pipeline(for: Hello(), runtime.resolved).runsAppCode
         // What is kept of users, and what renews it, is waited for by another way.
         #expect(isWatched == ![.refresh, .vault, .store].contains(place))
+    }
+
+    @Test("A call watches over its own end where a transport of the app's is at the end of its path", .covers("H38"))
+    func watchedTransport() throws {
+        let own = Own(other: CallSupport.answering())
+        let rules = try RequestRules([])
+        let transports: [(any Transport, Bool)] = [
+            (CallSupport.answering(), false), (RuleTransport(CallSupport.answering(), rules: rules), false),
+            (own, true), (RuleTransport(own, rules: rules), true),
+            (RecordingTransport(RuleTransport(own, rules: rules)), true),
+        ]
+        for (transport, isWatched) in transports {
+            let runtime = try CallSupport.client(transport).runtime(for: .main)
+            #expect(runtime.pipeline(for: Hello(), runtime.resolved).runsAppCode == isWatched, "\(transport)")
+        }
     }
 
     @Test("A deadline that nobody needs any more leaves nothing behind")

@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct UnendingCodeTests {
     /// Where the code stands.
     enum Place: CaseIterable, Sendable {
-        case callInterceptor, attemptInterceptor, afterResponse, signer, sealer, opener, refresh, vault, store
+        case callInterceptor, attemptInterceptor, afterResponse, signer, sealer, opener, refresh, vault, store,
+            transport
     }
 
     /// What ends the call.
@@ -38,6 +39,59 @@ import Testing
         defer { stuck.leave.open() }
         let rig = StuckRig(stuck, at: .callInterceptor)
         try await rig.expectEnd(of: form, by: end)
+    }
+
+    @Test(
+        "Whatever a transport of the app's does, every form of a call ends at once", .covers("H38"), arguments: cases)
+    func everyFormOverTransport(form: Form, end: End) async throws {
+        let stuck = Stuck()
+        defer { stuck.leave.open() }
+        let rig = StuckRig(stuck, at: .transport)
+        try await rig.expectEnd(of: form, by: end)
+    }
+
+    @Test(
+        "Content that a transport of the app's does not end is not waited for", .covers("H38"),
+        arguments: [End.task, .scopeCancelled, .scope, .cancelAll])
+    func content(end: End) async throws {
+        let stuck = Stuck()
+        defer { stuck.leave.open() }
+        let client = CallSupport.client(StuckTransport(stuck: stuck, answers: true))
+        var scope: CallScope? = CallScope()
+        let response = try await client.stream(Hello(), in: scope)
+        let reading = Task { await failure { for try await _ in response {} } }
+        await stuck.entered.waitUnlessCancelled { $0 == 1 }
+        switch end {
+        case .task: reading.cancel()
+        case .scope: scope = nil
+        case .scopeCancelled: scope?.cancelAll()
+        default: client.cancelAll()
+        }
+        defer { withExtendedLifetime(scope) {} }
+        let error = await withTaskCancellationHandler {
+            await reading.value
+        } onCancel: {
+            stuck.leave.open()
+        }
+        #expect(error?.kind == .cancelled)
+        #expect(stuck.wasCancelled == false)
+    }
+
+    @Test("A connection that a transport of the app's does not make is not waited for", .covers("H38"))
+    func preconnection() async throws {
+        let stuck = Stuck()
+        defer { stuck.leave.open() }
+        let client = CallSupport.client(StuckTransport(stuck: stuck))
+        let connecting = Task { await client.preconnect(to: .main) }
+        await stuck.entered.waitUnlessCancelled { $0 == 1 }
+        client.cancelAll()
+        let isConnected = await withTaskCancellationHandler {
+            await connecting.value
+        } onCancel: {
+            stuck.leave.open()
+        }
+        #expect(!isConnected)
+        #expect(stuck.wasCancelled == false)
     }
 
     @Test(
@@ -160,6 +214,47 @@ final class Stuck: Interceptor, Signer, Sealer {
     func open(_ response: HTTPResponse, call: CallContext) async throws -> HTTPResponse { response }
 }
 
+/// A transport of an app's that does not return, or not with its content.
+struct StuckTransport: Transport {
+    let stuck: Stuck
+    var answers = false
+
+    var capabilities: TransportCapabilities { .all }
+
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        await stuck.wait()
+        return TransportResponse(CallSupport.greeting)
+    }
+
+    func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+        if !answers { await stuck.wait() }
+        return TransportStream(HTTPResponse(status: 200), content: Content(stuck: stuck))
+    }
+
+    func preconnect(_ request: TransportRequest) async throws(TransportError) {
+        await stuck.wait()
+    }
+
+    func shutdown() async {}
+
+    private final class Content: TransportContent {
+        private let stuck: Stuck
+
+        init(stuck: Stuck) {
+            self.stuck = stuck
+        }
+
+        let completion = TransportCompletion()
+
+        func next() async throws(TransportError) -> Data? {
+            await stuck.wait()
+            return nil
+        }
+
+        func discard() {}
+    }
+}
+
 /// A client whose calls never come past a certain place.
 struct StuckRig: Sendable {
     let stuck: Stuck
@@ -171,7 +266,8 @@ struct StuckRig: Sendable {
     init(_ stuck: Stuck, at place: UnendingCodeTests.Place) {
         self.stuck = stuck
         let (clock, events) = (clock, events)
-        client = CallSupport.client(stub) { configuration in
+        let transport: any Transport = place == .transport ? StuckTransport(stuck: stuck) : stub
+        client = CallSupport.client(transport) { configuration in
             configuration.time = clock.timeSource
             configuration.sinks = [events]
             configuration.identity = { "alice" }
@@ -191,6 +287,7 @@ struct StuckRig: Sendable {
             case .store:
                 configuration.cache = .store(Shelf(stuck: stuck))
                 configuration.options.cache = .http
+            case .transport: break
             }
             configuration.services = ServiceRegistry([service])
         }

@@ -161,7 +161,9 @@ import Testing
         .authorization: "Bearer mine", .cookie: "a=1", "X-Api-Key": "k", .accept: "text/plain", .contentType: "text/x",
     ]
 
-    @Test("A redirection rewrites request, address and authorization, and takes no credential to another origin")
+    @Test(
+        "A redirection rewrites request, address and authorization, and takes no credential to another origin",
+        .covers("S0.15"))
     func redirection() throws {
         let original = try request(
             "https://a.example/v1?key=1", .post, fields: Self.secrets, body: .bytes(Data("old".utf8)))
@@ -180,9 +182,11 @@ import Testing
         )
     }
 
-    @Test(arguments: [
-        ("https://b.example/", false), ("https://a.example:8443/", false), ("https://a.example/other", true),
-    ])
+    @Test(
+        .covers("S0.15"),
+        arguments: [
+            ("https://b.example/", false), ("https://a.example:8443/", false), ("https://a.example/other", true),
+        ])
     func `credentials stay where the origin does`(target: String, isKept: Bool) throws {
         let original = try request("https://a.example/", fields: Self.secrets)
         let redirected = try sent(rules(.redirect(.init(to: HTTPURL(target)))), for: original)

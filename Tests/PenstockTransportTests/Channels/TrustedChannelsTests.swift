@@ -193,8 +193,10 @@
             _ transport: CurlTransport
         ) -> Channel {
             let port = bank.server.url.port
-            let client = APIClient(
-                BaseURLs("https://\(host):\(port)"), options: .trust(trust).proxy(bank.proxy), transport: transport)
+            var options = CallOptions.trust(trust).proxy(bank.proxy)
+            // A proxy leads everywhere by itself.
+            if bank.proxy == .none, let names = Self.names { options.resolver = names }
+            let client = APIClient(BaseURLs("https://\(host):\(port)"), options: options, transport: transport)
             let reconnection =
                 isKept ? ChannelReconnection(backoff: Backoff(base: .milliseconds(1), cap: .milliseconds(1))) : nil
             switch kind {
@@ -205,6 +207,8 @@
                 return .tcp(client.tcp(host, port: port, codec: LineCodec(), settings))
             }
         }
+
+        private static let names = (try? StaticHosts(["shop.test": ["127.0.0.1"]])).map { HostResolver([$0]) }
 
         private func withTransport(_ body: (CurlTransport) async throws -> Void) async throws {
             let transport = CurlTransport()
@@ -323,6 +327,7 @@
             wrongHost("one for another address", .wrongHost, at: "127.0.0.1"),
             wrongHost("one with the host as its common name only", .commonNameOnly("localhost"), at: "localhost"),
             wrongHost("a wildcard for every name", .hosts(["*"]), at: "localhost"),
+            wrongHost("a wildcard for a top-level domain", .hosts(["*.test"]), at: "shop.test"),
             wrongHost("a lookalike", .hosts(["localhost.elsewhere.test"]), at: "localhost"),
         ]
 

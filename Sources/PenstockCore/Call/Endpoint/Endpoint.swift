@@ -11,6 +11,10 @@ import Foundation
 /// }
 /// ```
 ///
+/// Its members are asked, and its content is decoded, where the call runs: one that blocks its thread keeps the call from
+/// ending until it returns, whatever ends the call. What takes its time belongs into an interceptor, for which a call does not
+/// wait past its own end.
+///
 /// Only ``EndpointMembers/Output`` and ``route`` are required. An endpoint that is `Encodable` sends its own stored properties
 /// as parameters, but for those marked ``PathArgument``; another one sends none unless it says which.
 ///

@@ -7,8 +7,10 @@ struct TransportStage: Stage {
     static let name = StageName.transport
 
     let transport: any Transport
-    /// Whether code of the app's stands above, so that the call watches over its own deadline.
-    let isBelowAppCode: Bool
+    /// Whether the transport may not return when it is told to.
+    let isAppTransport: Bool
+    /// Whether code of the app's stands above, or is the transport, so that the call watches over its own end.
+    let isWatched: Bool
     /// Whether the service has a sealer, so that what was to be sealed has been.
     let seals: Bool
     /// What is known of the network, which tells why there was no way to a server; `nil` where nobody watches.
@@ -24,7 +26,7 @@ struct TransportStage: Stage {
         let exchange = try makeExchange(request, call, next.discards)
         let started = call.time.date()
         call.open(exchange.request, at: started)
-        if isBelowAppCode { return try await sendAlone(exchange, call, started) }
+        if isWatched { return try await sendAlone(exchange, call, started) }
         return try await send(exchange, call, started)
     }
 
@@ -173,7 +175,7 @@ struct TransportStage: Stage {
         }
         var exchange = TransportRequest(
             request, timeouts: timeouts, limits: call.settings.limits, isolation: call.isolation(for: request.url),
-            control: isBelowAppCode ? ExchangeControl(partOf: call.control) : call.control)
+            control: isWatched ? ExchangeControl(partOf: call.control) : call.control)
         exchange.skipsContent = discards
         if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
         call.onSend?()
@@ -187,7 +189,8 @@ struct TransportStage: Stage {
     ) -> Exchange {
         let head = TransportResponse(stream.response, timings: stream.timings, connection: stream.connection)
         var exchange = answered(request, head, call, started)
-        exchange.content = stream.content
+        let mayNotEnd = isAppTransport && !(stream.content is UpgradedWire)
+        exchange.content = mayNotEnd ? InterruptibleContent(stream.content, of: call) : stream.content
         return exchange
     }
 
@@ -195,7 +198,7 @@ struct TransportStage: Stage {
     private func answered(
         _ request: HTTPRequest, _ reply: TransportResponse, _ call: CallContext, _ started: Date
     ) -> Exchange {
-        if isBelowAppCode { call.noteReply() }
+        if isWatched { call.noteReply() }
         call.emitReceived(reply)
         let attempt = APIError.Attempt(
             method: request.method, url: request.url, started: started, outcome: .success, sendState: .answered,
@@ -212,7 +215,7 @@ struct TransportStage: Stage {
     private func failed(
         _ failure: TransportError, _ request: HTTPRequest, _ call: CallContext, _ started: Date
     ) -> APIError {
-        if isBelowAppCode { call.noteReply() }
+        if isWatched { call.noteReply() }
         var error = APIError(failure, request: request)
         if case .unreachable(let reason) = error.kind {
             error.kind = .unreachable(ConnectivityRule.reason(reason, given: reachability?.status))
