@@ -166,13 +166,15 @@ import Testing
         filter.withLock { $0 = 2 }
         manager.load()
         await transport.began.waitUnlessCancelled { $0 >= 2 }
-        transport.new.open()
         await heard.wait(for: 1)
-        #expect((try? heard.values.first?.get()) == "2")
+        #expect(heard.values.first?.failure?.kind == .dropped(.superseded))
         transport.old.open()
+        await transport.answered.waitUnlessCancelled { $0 >= 1 }
+        transport.new.open()
         await heard.wait(for: 2)
-        #expect(heard.values.last?.failure?.kind == .dropped(.superseded))
+        #expect((try? heard.values.last?.get()) == "2")
         #expect(manager.response?.value.text == "2")
+        #expect(heard.values.count == 2)
     }
 
     @MainActor
@@ -626,11 +628,13 @@ private struct Deaf: Transport {
     let old = Latch()
     let new = Latch()
     let began = Monitor(0)
+    let answered = Monitor(0)
 
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         let isNew = exchange.request.url.query == "filter=2"
         began.withLock { $0 += 1 }
         await (isNew ? new : old).wait()
+        answered.withLock { $0 += 1 }
         return TransportResponse(InFlightTests.answer(isNew ? 2 : 1))
     }
 
