@@ -5,8 +5,11 @@ extension CacheCase {
     static let statuses: [CacheCase] =
         [200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599].map {
             CacheCase(
-                "\($0) is reused for as long as it says", .load(["Cache-Control": "max-age=10"], status: $0),
-                .hit(1, status: $0).after(9), .load().after(2))
+                // Its age, by which some would be reused for a day, does not count beside that.
+                "\($0) is reused for as long as it says",
+                .load(
+                    ["Cache-Control": "max-age=10", "Last-Modified": date(-864_000), "Date": date(0)], status: $0),
+                .hit(1, status: $0).after(9), .asks([:]).after(2))
         }
         + [200, 203, 204, 300, 404, 405, 410, 414, 501].map {
             CacheCase(
@@ -42,7 +45,8 @@ extension CacheCase {
                     "What \(name) names becomes invalid too", .load(["Cache-Control": "max-age=100"]).at("/other"),
                     .load([name: "/other"], status: 201).by(.post), .load().at("/other")),
                 CacheCase(
-                    "At another origin it does not", .load(["Cache-Control": "max-age=100"]).at("/other"),
+                    "What \(name) names at another origin does not",
+                    .load(["Cache-Control": "max-age=100"]).at("/other"),
                     .load([name: "http://127.0.0.1:1/other"], status: 201).by(.post), .hit(1).at("/other")),
             ]
         }
@@ -88,7 +92,7 @@ extension CacheCase {
                     "A": "1", "B": "2", "C": "3",
                 ]),
                 .hit().asking(["C": "3", "B": "2", "A": "1"]),
-                .load(["Cache-Control": "max-age=100", "Vary": "A, B, C"]).asking(["A": "1", "B": "2", "C": "4"]),
+                .load(["Cache-Control": "max-age=100", "Vary": "A, B, C"]).asking(["A": "1", "C": "4", "B": "2"]),
                 .load().asking(["A": "1", "B": "2"])),
             CacheCase(
                 "A field that is absent from both is the same",
@@ -172,8 +176,18 @@ extension CacheCase {
                 "By date too, when there is no tag in it",
                 .load(["Cache-Control": "max-age=100", "ETag": "\"a\"", "Last-Modified": date(-100)]),
                 .hit(1, status: 304).asking(["If-Modified-Since": date(-100)]),
+                .hit(1, status: 304).asking(["If-Modified-Since": date(-50)]),
                 .hit(1).asking(["If-Modified-Since": date(-200)]),
-                .hit(1).asking(["If-Modified-Since": date(-100), "If-None-Match": "\"x\""])),
+                .hit(1).asking(["If-Modified-Since": date(-100), "If-None-Match": "\"x\""]),
+                .hit(1, status: 304).asking(["If-Modified-Since": date(-200), "If-None-Match": "\"a\""])),
+            CacheCase(
+                "A weak tag meets a condition too", .load(["Cache-Control": "max-age=100", "ETag": "W/\"a\""]),
+                .hit(1, status: 304).asking(["If-None-Match": "W/\"a\""])),
+            CacheCase(
+                "What is stale meets the caller's condition once the server has said that it does",
+                .load(["Cache-Control": "max-age=1", "Last-Modified": date(-100)]),
+                .validation(["If-Modified-Since": date(-100)]).after(2).asking(["If-Modified-Since": date(-100)])
+                    .answered(304)),
             CacheCase(
                 "The caller's condition is the server's when nothing is stored",
                 .asks(["If-None-Match": "\"a\""]).asking(["If-None-Match": "\"a\""]).answered(304)),
@@ -185,18 +199,29 @@ extension CacheCase {
             .load([
                 "Cache-Control": "max-age=100", "X-A": "1", "X-A": "2", "Content-Foo": "x", "Content-Type": "text/odd",
                 "Content-Location": "/elsewhere", "Content-Security-Policy": "default-src 'none'", "Set-Cookie": "a=b",
-                "Clear-Site-Data": "\"cookies\"",
+                "Clear-Site-Data": "\"cookies\"", "Public-Key-Pins": "odd",
             ]),
             .hit().gets([
                 "X-A": "1, 2", "Content-Foo": "x", "Content-Type": "text/odd", "Content-Location": "/elsewhere",
                 "Content-Security-Policy": "default-src 'none'", "Set-Cookie": "a=b", "Clear-Site-Data": "\"cookies\"",
+                "Public-Key-Pins": "odd",
             ])),
         CacheCase(
             "What was for the connection is not stored",
             .load([
-                "Cache-Control": "max-age=100", "Connection": "X-Hop", "X-Hop": "1", "Keep-Alive": "timeout=9",
-                "Proxy-Authenticate": "Basic", "Upgrade": "h9",
-            ]), .hit().gets([:], without: ["X-Hop", "Connection", "Keep-Alive", "Proxy-Authenticate", "Upgrade"])),
+                "Cache-Control": "max-age=100", "Connection": "X-Hop, X-Jump", "X-Hop": "1", "X-Jump": "2", "X-A": "3",
+                "Keep-Alive": "timeout=9", "Proxy-Authenticate": "Basic", "Proxy-Authorization": "Basic YTpi",
+                "Upgrade": "h9",
+            ]),
+            .hit().gets(
+                ["X-A": "3"],
+                without: [
+                    "X-Hop", "X-Jump", "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
+                    "Upgrade",
+                ])),
+        CacheCase(
+            "A response in a coding of the transfer that nobody asked for is refused, and not stored",
+            .load(["Cache-Control": "max-age=100", "Transfer-Encoding": "odd"]).failing(), .load()),
         CacheCase(
             "A coding that nobody knows is left as it is",
             .load(["Cache-Control": "max-age=100", "Content-Encoding": "odd"]),
