@@ -94,7 +94,8 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
     }
 
     /// Sends what is there of the present user, and of nobody, without waiting for more, for one that goes to the background; returns
-    /// when all of it has arrived, or an attempt has failed. What is left is sent later, or at the next launch.
+    /// when all of it has arrived, or an attempt has failed; one that was under way, and that no server has refused, is made again
+    /// first. What is left is sent later, or at the next launch.
     public func flush() async {
         await core.flush()
     }

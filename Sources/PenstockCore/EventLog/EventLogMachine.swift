@@ -122,6 +122,9 @@ package struct EventLogMachine: Sendable {
     /// What the batch was refused with, where that was the last word about it.
     private var refusal: APIError.Kind?
     private var isFlushing: Bool
+    /// Whether a flush has come while a batch was under way: where nobody refuses that, it says nothing about an attempt that begins
+    /// now, as when the network has come back or another user is named since.
+    private var isFlushedMeanwhile = false
 
     /// Begins with what the log held when it was opened; that is sent without waiting for more.
     package init(
@@ -180,6 +183,7 @@ package struct EventLogMachine: Sendable {
     /// All that is there is to be sent now, without waiting for more.
     package mutating func flush() {
         isFlushing = !records.isEmpty
+        if case .under = sending { isFlushedMeanwhile = true }
     }
 
     /// What is to be done now.
@@ -225,7 +229,7 @@ package struct EventLogMachine: Sendable {
     package mutating func failed(_ failure: Failure, at now: Duration, spread: Double) {
         switch failure {
         case .final: return drop()
-        case .refused(let kind): refusal = kind
+        case .refused(let kind): (refusal, isFlushedMeanwhile) = (kind, false)
         case .passing: refusal = nil
         }
         failures += 1
@@ -233,7 +237,7 @@ package struct EventLogMachine: Sendable {
         let delay = min(doubled, policy.longestDelay)
         // Half of the wait is certain, so that a crowd of apps does not come back at once, and none comes back too early.
         sending = .after(now + delay / 2 + delay / 2 * min(max(spread, 0), 1))
-        isFlushing = false
+        (isFlushing, isFlushedMeanwhile) = (isFlushedMeanwhile, false)
     }
 
     private var waiting: ArraySlice<Record> {
@@ -270,5 +274,6 @@ package struct EventLogMachine: Sendable {
         self.batch = nil
         refusal = nil
         sending = .no
+        isFlushedMeanwhile = false
     }
 }

@@ -10,19 +10,41 @@ package enum DiskWork {
     package static func run<Output: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Output
     ) async throws(Failure) -> Output {
-        // The thread sanitizer does not see that a continuation hands over what it is resumed with, where that comes before the
-        // task waits for it. It does see a lock.
-        let isDone = Locked(false)
-        let result = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Result<Output, Failure>, Never>) in
+        let order = Order(work)
+        await withCheckedContinuation { continuation in
             threads.run {
-                let result = Result(catching: work)
-                isDone.withLock { $0 = true }
-                continuation.resume(returning: result)
+                order.carryOut()
+                continuation.resume()
             }
         }
-        _ = isDone.withLock { $0 }
-        return try result.get()
+        return try (order.take() ?? Result(catching: work)).get()
+    }
+
+    /// Work for a thread, and what came of it. The thread has let go of both when the task goes on: a file whose last owner that is
+    /// is closed, and its lock free, by then.
+    ///
+    /// It stands behind a lock because the thread sanitizer does not see that a continuation hands over what it is resumed with,
+    /// where that comes before the task waits for it.
+    private final class Order<Output: Sendable, Failure: Error>: Sendable {
+        private typealias Work = @Sendable () throws(Failure) -> Output
+        private let state: Locked<(work: Work?, result: Result<Output, Failure>?)>
+
+        init(_ work: @escaping @Sendable () throws(Failure) -> Output) {
+            state = Locked((work, nil))
+        }
+
+        func carryOut() {
+            guard let work = state.withLock({ $0.work }) else { return }
+            let result = Result(catching: work)
+            state.withLock { $0 = (nil, result) }
+        }
+
+        func take() -> Result<Output, Failure>? {
+            state.withLock { state in
+                defer { state.result = nil }
+                return state.result
+            }
+        }
     }
 }
 

@@ -14,7 +14,7 @@ import Testing
     }
 
     /// How many calls there are, so that each delivery has every outcome among its own.
-    private static let count = 900
+    private static let count = 450
 
     /// What becomes of an exchange that is held.
     private enum Fate: CaseIterable {

@@ -176,7 +176,6 @@ import Testing
         #expect(!text.contains(EventLogFormat.owner("anna")) && text.contains(EventLogFormat.owner("ben")))
         await log.close()
         await #expect(throws: EventLogError.closed) { try await log.forget(identity: "ben") }
-        // Before it is opened: what it then sends of what it finds may still be failing when it is flushed.
         isOnline.value = true
         log = try await open(client)
         for name in ["anna", "ben"] {

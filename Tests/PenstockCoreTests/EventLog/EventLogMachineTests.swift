@@ -167,6 +167,31 @@ struct EventLogMachineTests {
         #expect(machine.decide(at: .zero) == .wait(.seconds(8)))
     }
 
+    @Test("A flush beside an attempt that fails without having been refused is worth one of its own")
+    func flushMeanwhile() {
+        var machine = machine([1, 1, 1])
+        machine.seal(Seal(id: "a", last: 3))
+        #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
+        machine.flush()
+        #expect(machine.decide(at: .zero) == .rest)
+        machine.failed(.passing, at: .zero, spread: 1)
+        #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
+        machine.failed(.passing, at: .zero, spread: 1)
+        #expect(machine.decide(at: .zero) == .wait(.seconds(8)))
+        _ = machine.decide(at: .seconds(8))
+        machine.flush()
+        machine.delivered()
+        for _ in 1...3 { machine.add(Data(count: 1), at: .seconds(8)) }
+        machine.seal(Seal(id: "b", last: 6))
+        _ = machine.decide(at: .seconds(8))
+        machine.failed(.passing, at: .seconds(8), spread: 1)
+        #expect(machine.decide(at: .seconds(8)) == .wait(.seconds(4)))
+        _ = machine.decide(at: .seconds(12))
+        machine.flush()
+        machine.failed(.refused(.business(code: 5, message: "")), at: .seconds(12), spread: 1)
+        #expect(machine.decide(at: .seconds(12)) == .wait(.seconds(8)))
+    }
+
     @Test(
         "What an earlier launch has left beyond the first batch is as old as this launch, and sent once that is enough")
     func restOfLaunch() {
