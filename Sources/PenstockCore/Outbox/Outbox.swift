@@ -252,6 +252,8 @@ public final class Outbox: Sendable {
     /// - Returns: `false` for one that is being sent, which stays.
     @discardableResult
     public func discard(_ id: OutboxID) async throws(OutboxError) -> Bool {
+        feeds.takesInHand(id)
+        defer { feeds.letsGo(of: id) }
         let isGone = try await kept { store throws(OutboxStoreError) in try await store.remove(id) }
         if isGone { feeds.tell(id, .discarded) }
         sender.ring()
@@ -268,6 +270,8 @@ public final class Outbox: Sendable {
             $0.isolation.identity.isWritten(as: identity) && $0.endpointType is any OutboxEndpoint.Type
         }
         let digest = OutboxOwner(identity: identity, environment: "").identity
+        feeds.takesAllInHand()
+        defer { feeds.letsGoOfAll() }
         let gone = try await kept { store throws(OutboxStoreError) in try await store.removeAll(ofIdentity: digest) }
         for id in gone { feeds.tell(id, .discarded) }
         sender.ring()

@@ -250,11 +250,16 @@ final class OutboxFeeds: Sendable {
         if state != .settledElsewhere { company.tell(id, state, end, butNot: self) }
     }
 
-    /// Notes that the sender of these feeds has a row in hand, so that nobody else wonders where it is gone before the end of it
+    /// Notes that the outbox of these feeds has a row in hand, so that nobody else wonders where it is gone before the end of it
     /// is told.
     func takesInHand(_ id: OutboxID) { company.note(id, by: 1) }
 
     func letsGo(of id: OutboxID) { company.note(id, by: -1) }
+
+    /// The same for rows that are not known before: all are in hand.
+    func takesAllInHand() { company.noteAll(by: 1) }
+
+    func letsGoOfAll() { company.noteAll(by: -1) }
 
     /// Whether one of the outboxes that share the store has the row in hand, and will tell of it.
     func isInHand(_ id: OutboxID) -> Bool { company.isInHand(id) }
@@ -324,8 +329,10 @@ final class OutboxCompany: Sendable {
 
     private struct Content: Sendable {
         var members: [Member] = []
-        /// How often each row is in the hands of a sender.
+        /// How often each row is in somebody's hands: a sender's, or of whom removes it.
         var inHand: [OutboxID: Int] = [:]
+        /// How often all of them are.
+        var allInHand = 0
     }
 
     private static let known = Locked<[ObjectIdentifier: Known]>([:])
@@ -370,8 +377,12 @@ final class OutboxCompany: Sendable {
         }
     }
 
+    func noteAll(by change: Int) {
+        content.withLock { $0.allInHand += change }
+    }
+
     func isInHand(_ id: OutboxID) -> Bool {
-        content.withLock { $0.inHand[id] != nil }
+        content.withLock { $0.inHand[id] != nil || $0.allInHand > 0 }
     }
 }
 
