@@ -55,9 +55,10 @@ final class OutboxRig: Sendable {
 
     static let types: [any OutboxEndpoint.Type] = [BookOrder.self, KeepEntry.self, SetLike.self]
 
+    /// - Parameter seed: another one for each of those that share a store, or their writes have the same numbers.
     init(
         _ transport: any Transport, store: any OutboxStore = MemoryOutboxStore(), user: Locked<String> = Locked("anna"),
-        types: [any OutboxEndpoint.Type] = OutboxRig.types, cipher: (any OutboxCipher)? = nil,
+        types: [any OutboxEndpoint.Type] = OutboxRig.types, cipher: (any OutboxCipher)? = nil, seed: UInt64 = 5,
         _ change: (inout APIClient.Configuration) -> Void = { _ in }
     ) {
         var configuration = APIClient.Configuration(services: [
@@ -67,7 +68,7 @@ final class OutboxRig: Sendable {
         configuration.time = clock.timeSource
         configuration.identity = { user.withLock { $0 } }
         configuration.cache = .none
-        let seeded = Locked(Seeded(seed: 5))
+        let seeded = Locked(Seeded(seed: seed))
         configuration.random = RandomSource { seeded.withLock { $0.next() } }
         change(&configuration)
         self.user = user

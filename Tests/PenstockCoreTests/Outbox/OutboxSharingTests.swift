@@ -14,7 +14,7 @@ struct OutboxSharingTests {
     func twoOutboxes() async throws {
         let store = MemoryOutboxStore()
         let stub = StubTransport { _ in Self.answer }
-        let (idle, busy) = (OutboxRig(StubTransport(), store: store), OutboxRig(stub, store: store))
+        let (idle, busy) = (OutboxRig(StubTransport(), store: store), OutboxRig(stub, store: store, seed: 6))
         let changes = idle.outbox.changes
         let receipt = try await idle.outbox.put(BookOrder())
         busy.outbox.start()

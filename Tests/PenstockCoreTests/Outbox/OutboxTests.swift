@@ -607,7 +607,7 @@ struct OutboxTests {
         let script = ScriptedTransport([.held(.respond(.json(#"{"id":7,"name":"tea"}"#)))])
         let first = OutboxRig(script, store: store)
         let stub = StubTransport { _ in .json(#"{"id":7,"name":"tea"}"#) }
-        let second = OutboxRig(stub, store: store)
+        let second = OutboxRig(stub, store: store, seed: 6)
         first.outbox.start()
         let one = try await first.outbox.put(BookOrder(cart: "1"))
         await script.waitForExchanges(count: 1)
