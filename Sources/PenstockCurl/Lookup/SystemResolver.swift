@@ -141,7 +141,7 @@
             let isStarted = startThread {
                 self.sleep(Self.reliefPause)
                 self.state.withLock { $0.beginRelief() }
-                self.work(isPrompt: true)
+                self.work()
             }
             guard !isStarted else { return }
             state.withLock { $0.isRelieving = false }
@@ -153,10 +153,10 @@
             for completion in state.withLock({ $0.missThread() }) { completion(.failure(.noThread)) }
         }
 
-        /// - Parameter isPrompt: Whether the thread may take a name beyond the first bound, as after each name that is answered
-        ///   promptly.
-        private func work(isPrompt: Bool = false) {
-            var isPrompt = isPrompt
+        private func work() {
+            // A thread may take a name, however many have begun beside it before it came to run, and then one after each that was
+            // answered promptly.
+            var isPrompt = true
             while let name = state.withLock({ $0.next(isPrompt) }) {
                 relieve()
                 let result = ask(name)
