@@ -21,6 +21,17 @@ struct OutboxToggleQuietTests {
         }
     }
 
+    /// One whose first tap the server has, and whose second one rests.
+    private static func resting(_ rig: OutboxRig) async throws -> OutboxToggle<SetLike> {
+        rig.outbox.start()
+        let like = try await toggle(rig)
+        like.set(true)
+        try await like.settled()
+        like.set(false)
+        try await like.stored()
+        return like
+    }
+
     /// A server that answers at once.
     private static func server() -> StubTransport {
         StubTransport { $0.method == .post ? .json(#"{"id":7,"name":"tea"}"#) : HTTPResponse(status: 200) }
@@ -102,12 +113,7 @@ struct OutboxToggleQuietTests {
             HTTPResponse(status: request.text.contains(#""isLiked":true"#) ? 200 : 403)
         }
         let rig = OutboxRig(stub)
-        rig.outbox.start()
-        let like = try await Self.toggle(rig)
-        like.set(true)
-        try await like.settled()
-        like.set(false)
-        try await like.stored()
+        let like = try await Self.resting(rig)
         #expect(!like.value)
         await rig.advance(by: .milliseconds(50)) { stub.requests.count == 2 }
         await #expect {
@@ -147,12 +153,7 @@ struct OutboxToggleQuietTests {
     func woken() async throws {
         let stub = Self.server()
         let rig = OutboxRig(stub)
-        rig.outbox.start()
-        let like = try await Self.toggle(rig)
-        like.set(true)
-        try await like.settled()
-        like.set(false)
-        try await like.stored()
+        let like = try await Self.resting(rig)
         rig.outbox.wake()
         try await like.settled()
         #expect(Self.told(stub) == [true, false])
@@ -165,12 +166,7 @@ struct OutboxToggleQuietTests {
     func removed(isDiscarded: Bool) async throws {
         let stub = Self.server()
         let rig = OutboxRig(stub)
-        rig.outbox.start()
-        let like = try await Self.toggle(rig)
-        like.set(true)
-        try await like.settled()
-        like.set(false)
-        try await like.stored()
+        let like = try await Self.resting(rig)
         if isDiscarded {
             let id = try #require(try await rig.outbox.pending().first?.id)
             #expect(try await rig.outbox.discard(id))
@@ -191,12 +187,7 @@ struct OutboxToggleQuietTests {
     func others() async throws {
         let stub = Self.server()
         let rig = OutboxRig(stub)
-        rig.outbox.start()
-        let like = try await Self.toggle(rig)
-        like.set(true)
-        try await like.settled()
-        like.set(false)
-        try await like.stored()
+        let like = try await Self.resting(rig)
         _ = try await rig.outbox.put(BookOrder()).value
         #expect(stub.requests.map(\.url.path).last == "/carts/1/orders")
         #expect(stub.requests.count == 2)
