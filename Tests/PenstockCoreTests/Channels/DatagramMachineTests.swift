@@ -373,6 +373,25 @@ import Testing
         #expect(listener.peerCount == 0)
     }
 
+    @Test func `however many have ended, a copy of what asked for the last ones asks for none`() throws {
+        var listener = DatagramListener(secret: Data([1]), mostPeers: 1)
+        var last = Data()
+        for nonce in 1...40 as ClosedRange<UInt64> {
+            let moment = Duration.milliseconds(Int(nonce))
+            let syn = DatagramPacket.syn(nonce: nonce).bytes
+            let answer = try #require(listener.receive(syn, from: Data([1]), at: moment).first)
+            guard case .challenge(_, let stamp, let cookie)? = DatagramPacket(answer) else {
+                Issue.record("no challenge")
+                return
+            }
+            #expect(last.isEmpty || listener.receive(last, from: Data([1]), at: moment).isEmpty, "\(nonce)")
+            last = DatagramPacket.ack(nonce: nonce, stamp: stamp, cookie: cookie).bytes
+            #expect(listener.receive(last, from: Data([1]), at: moment).count == 1)
+            for peer in listener.peers { _ = listener.with(peer) { $0.close() } }
+            #expect(listener.receive(last, from: Data([1]), at: moment).isEmpty, "\(nonce)")
+        }
+    }
+
     @Test func `a connection that is over is forgotten once it has told all, and keeps nobody out until then`() throws {
         var listener = DatagramListener(secret: Data([1]), mostPeers: 1)
         func receive(_ packet: DatagramPacket, from address: Data) {

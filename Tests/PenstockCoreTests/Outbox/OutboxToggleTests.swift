@@ -63,6 +63,17 @@ struct OutboxToggleTests {
         await rig.outbox.close()
     }
 
+    @Test("What is set to what it is already is no tap: nothing is written")
+    func unchanged() async throws {
+        let rig = OutboxRig(ScriptedTransport([]))
+        let like = try await Self.toggle(rig)
+        like.set(false)
+        var updates = like.updates.makeAsyncIterator()
+        #expect(await updates.next()?.isPending == false)
+        #expect(try await rig.outbox.counts() == OutboxCounts())
+        await rig.outbox.close()
+    }
+
     @Test("Taps that come while one is being put on disk are put there by it afterwards, as one write of the last")
     func tapsWhileStoring() async throws {
         let script = ScriptedTransport([.respond(Self.ok)])

@@ -1,6 +1,7 @@
-import PenstockCore
 import PenstockTestSupport
 import Testing
+
+@testable import PenstockCore
 
 @Suite("The admission queue")
 struct AdmissionQueueTests {
@@ -157,6 +158,17 @@ struct AdmissionQueueTests {
         var last = self.queue(.init(perHost: 1), [.normal, .normal, .low, .low])
         last.lower(2, to: .background)
         #expect(order(last) == [1, 3, 4, 2])
+        // It stands before nobody where it was.
+        var urgent = self.queue(.init(perHost: 1), [.normal, .high, .high, .high])
+        urgent.lower(2, to: .low)
+        #expect(order(urgent) == [1, 3, 4, 2])
+    }
+
+    @Test("A place is taken from others where their number has a limit, and by no other limit")
+    func places() {
+        #expect(AdmissionPolicy(total: 1).hasPlaces && AdmissionPolicy(perHost: 1).hasPlaces)
+        #expect(!AdmissionPolicy(rate: .init(1, per: .seconds(1))).hasPlaces)
+        #expect(!AdmissionPolicy(heedsServer: true).hasPlaces && !AdmissionPolicy().hasPlaces)
     }
 
     @Test("A call whose group is paused is passed over, and keeps its place in the order")
