@@ -70,10 +70,10 @@ package enum EventLogFormat {
         } else if let version = Int(head.dropFirst(name.count)), head.hasPrefix(name), version > 2 {
             throw .newerVersion
         }
-        var readable = 0
-        for line in lines { if content.take(line) { readable += 1 } else { content.damagedLines += 1 } }
+        var isReadable = false
+        for line in lines { if content.take(line) { isReadable = true } else { content.damagedLines += 1 } }
         // Without a header, only what reads as a log is one.
-        guard isIntact || readable > 0 else { throw .foreign }
+        guard isIntact || isReadable else { throw .foreign }
         return content
     }
 
