@@ -37,6 +37,7 @@ import Testing
             ("/m/Bearer%20hunter2x", "/m/‹redacted›"), ("/a?h=Basic+aHVudGVyMg", "/a?h=‹redacted›"),
             ("/a?kJ8s9dKf02mXn4LqP7vTzR1b=1", "/a?‹redacted›=1"), ("/a?kJ8s9dKf02mXn4LqP7vTzR1b=", "/a?‹redacted›="),
             ("/a?token%3Dx=1", "/a?‹redacted›=‹redacted›"), ("/a/glpat-1aaaaaaaaaaaaaaa/b", "/a/‹redacted›/b"),
+            ("/files/a1B2c3D4e5F6g7H8i9J0k1.jpg?token=x", "/files/a1B2c3D4e5F6g7H8i9J0k1.jpg?token=‹redacted›"),
         ])
     func secret(_ target: String, _ shown: String) throws {
         let url = "https://example.com\(target)"

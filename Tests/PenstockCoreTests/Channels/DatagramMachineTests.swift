@@ -308,6 +308,7 @@ import Testing
         #expect(machine.wakesAt == Self.start + .milliseconds(200))
         #expect(Self.taken(&machine, Self.start + .milliseconds(200) - .nanoseconds(1)) == [])
         #expect(Self.numbers(Self.taken(&machine, Self.start + .milliseconds(200))) == [0])
+        #expect(machine.sent.chunks == 2 && machine.sent.resends == 1)
         let now = Self.start + .milliseconds(250)
         machine.receive(.done(token: 6, transfer: 1), at: now)
         machine.receive(.done(token: 6, transfer: 1), at: now)

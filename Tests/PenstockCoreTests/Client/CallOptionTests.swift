@@ -125,16 +125,17 @@ import Testing
             let levels = (0..<4).map { level in
                 CallOptions.with { options in
                     if mask & (1 << level) != 0 { field.set(&options, 1_000 + level) }
-                    // Each level sets a field more, which no level but it sets, unless that is the one in question.
-                    let other = Self.fields[level]
-                    if other.name != field.name { other.set(&options, 2_000) }
+                    // Each level sets a time-out and a limit more, which no level but it sets, unless that is the one in question.
+                    for other in [Self.fields[level], Self.fields[4 + level]] where other.name != field.name {
+                        other.set(&options, 2_000)
+                    }
                 }
             }
             let settings = settled(levels)
             let nearest = (0..<4).last { mask & (1 << $0) != 0 }
             #expect(field.read(settings) == nearest.map { 1_000 + $0 } ?? field.read(CallSettings()), "\(mask)")
-            for other in Self.fields.prefix(4) where other.name != field.name { #expect(other.read(settings) == 2_000) }
-            for other in Self.fields.dropFirst(4) where other.name != field.name {
+            for other in Self.fields.prefix(8) where other.name != field.name { #expect(other.read(settings) == 2_000) }
+            for other in Self.fields.dropFirst(8) where other.name != field.name {
                 #expect(other.read(settings) == other.read(CallSettings()))
             }
             #expect(field.read(CallSettings(levels.reduce(CallOptions()) { $1.over($0) })) == field.read(settings))
