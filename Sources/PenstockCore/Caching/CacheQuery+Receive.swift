@@ -16,9 +16,11 @@ extension CacheQuery {
         if exchange.purpose == .complete, [206, 416].contains(arrival.status) {
             return receiveMissing(arrival, exchange)
         }
-        // §4.3.3: a server error during validation may be taken as no answer.
+        // §4.3.3: a server error during validation may be taken as no answer. One that the call takes for a success is its
+        // answer, and takes the place of nothing either.
         if let hit = fallback(for: .status(arrival.status), now: arrival.responseTime) {
-            return CacheReception(answer: exchange.mayFallBack ? .stored(hit) : .response, refusal: .error)
+            let stepsIn = exchange.mayFallBack && (!arrival.isAccepted || isAskedFor(hit.stored, inPlaceOf: arrival))
+            return CacheReception(answer: stepsIn ? .stored(hit) : .response, refusal: .error)
         }
         return store(arrival)
     }

@@ -154,6 +154,14 @@ extension CacheQuery {
         return hit(stored, shape, freshness, failure == .disconnected ? .disconnected : .staleIfError)
     }
 
+    /// Whether the server, or the request, has asked itself for what is stale in place of such an answer (RFC 5861 §4): for as
+    /// long as its `stale-if-error` says, and for the statuses that this is about.
+    func isAskedFor(_ stored: CachedResponse, inPlaceOf arrival: CacheArrival) -> Bool {
+        let tolerance = TimeInterval(max(control.staleIfError ?? 0, stored.terms.control.staleIfError))
+        return [500, 502, 503, 504].contains(arrival.status) && tolerance > 0
+            && freshness(of: stored, now: arrival.responseTime).staleness <= tolerance
+    }
+
     /// Whether it is stale by no more than is allowed. Of a response whose age is not known nobody can say so.
     private func isTolerable(_ stored: CachedResponse, _ freshness: Freshness, _ failure: CacheFailure) -> Bool {
         let tolerance = tolerance(of: stored, for: failure)

@@ -247,6 +247,11 @@ public final class CallContext: Sendable {
     /// way stays where it is.
     var home: HTTPURL? { state.withLock { $0.home } }
 
+    /// Has a call that has sent nothing yet go to the base URL of another one.
+    func stay(at home: HTTPURL) {
+        state.withLock { $0.home = home }
+    }
+
     /// The base URL that all passes go to.
     ///
     /// - Parameter read: asked in the first pass.

@@ -43,7 +43,8 @@ extension APIClient {
             EventSource(
                 lastEventID: lastEventID,
                 limits: EventLimits(maxEventBytes: maxEventBytes, maxLineLength: maxLineLength),
-                reconnection: reconnection, random: configuration.random
+                reconnection: reconnection, random: configuration.random,
+                told: { self.presented($0, of: endpoint.service) }
             ) { [wasGiven = scope != nil, weak scope] previous in
                 if wasGiven, scope == nil { return nil }
                 return self.session(of: endpoint, options, in: scope, after: previous)

@@ -49,7 +49,7 @@ extension APIClient {
 
     /// `nil` where a call could not be sent either.
     private func preconnection(to id: ServiceID) -> (TransportRequest, CallContext)? {
-        guard !isAstray, let runtime = try? runtime(for: id) else { return nil }
+        guard let runtime = try? runtime(for: id), !runtime.isAstray else { return nil }
         let settings = runtime.resolved.settings
         let environment = environment(of: runtime)
         guard let url = try? baseURL(settings, runtime, environment) else { return nil }

@@ -122,7 +122,8 @@ extension APIClient {
         return try runtime.service.parse(base.text, for: "this call")
     }
 
-    private func baseURL<E: Endpoint>(
+    /// Where a call goes: the same each time, also where the service names another base URL by then.
+    func baseURL<E: Endpoint>(
         of call: ActiveCall<E>, _ runtime: ServiceRuntime
     ) throws(APIError) -> HTTPURL {
         let (options, environment) = (call.resolved, call.context.environment)

@@ -83,7 +83,8 @@ extension ActiveCall {
     func streamedResponse() async throws(APIError) -> StreamedResponse {
         let exchange = try await run { () async throws(APIError) in try await self.path(self.judgeHead) }
         return StreamedResponse(
-            exchange, context.attempts, ContentReader(exchange, context, onEnd: { self.finish($0) }))
+            exchange, context.attempts,
+            ContentReader(exchange, context, telling: told, onEnd: { self.finish($0) }))
     }
 }
 

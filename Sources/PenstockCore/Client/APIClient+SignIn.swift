@@ -84,6 +84,7 @@ extension APIClient {
     ) throws(APIError) -> (stage: Authenticate, place: Authenticate.Place) {
         guard !isAstray else { throw .environmentSwitch }
         let runtime = try runtime(for: service)
+        guard !runtime.isAstray else { throw .environmentSwitch }
         guard let stage = runtime.authenticate else {
             throw APIError(
                 .invalidConfiguration(reason: "the service \(service) has no authenticator"), stage: .authenticate)

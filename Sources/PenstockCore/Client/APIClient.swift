@@ -18,8 +18,12 @@ public final class APIClient: Sendable {
     public var transport: any Transport { state.transport }
     let state: SharedState
     let sink: (any EventSink)?
-    /// Whether it was derived into an environment that it may not be switched to: none of its calls is made.
+    /// Whether it was derived into an environment that it may not be switched to: none of its calls is made. The runtime of a
+    /// service knows whether that one was.
     let isAstray: Bool
+    /// The services of those that it was derived from, back to the nearest one that allows switching environments: its own are to
+    /// stay where those are.
+    private let formerServices: [ServiceRegistry]
     /// The isolation of the call that was begun last.
     private let isolation = Locked<IsolationKey?>(nil)
     private let runtimes = Locked(Runtimes())
@@ -55,6 +59,7 @@ public final class APIClient: Sendable {
         self.configuration = configuration
         state = SharedState(configuration, transport: transport)
         isAstray = false
+        formerServices = []
         sink = EventFork.of(configuration.sinks)
     }
 
@@ -74,6 +79,8 @@ public final class APIClient: Sendable {
             state.lineage.environment != client.environment
             || configuration.options.environment != client.configuration.options.environment
         isAstray = !configuration.allowsEnvironmentSwitch && (moves || client.isAstray)
+        let isFree = client.configuration.allowsEnvironmentSwitch
+        formerServices = [client.configuration.services] + (isFree ? [] : client.formerServices)
         sink = EventFork.of(configuration.sinks)
     }
 
@@ -82,6 +89,7 @@ public final class APIClient: Sendable {
         self.configuration = configuration
         self.state = state
         isAstray = false
+        formerServices = []
         sink = EventFork.of(configuration.sinks)
     }
 
@@ -101,7 +109,8 @@ public final class APIClient: Sendable {
     /// - Its environment follows the parent's, also when that is switched later, until it has one of its own: set in
     ///   `change`, or by ``switchEnvironment(to:)``, which moves its descendants with it. In a release build that must be allowed
     ///   (``Configuration/allowsEnvironmentSwitch``), or every call of the derived client fails as
-    ///   ``APIError/Kind/blocked(reason:)``.
+    ///   ``APIError/Kind/blocked(reason:)``; where a service is registered anew with another environment in its options, every
+    ///   call of that service.
     ///
     /// ``signOut(_:)`` alone is for everyone: a user who has signed out has done so in every module.
     ///
@@ -119,11 +128,22 @@ public final class APIClient: Sendable {
     func runtime(for id: ServiceID) throws(APIError) -> ServiceRuntime {
         if let known = runtimes.withLock({ $0.find(id) }) { return known }
         let service = try configuration.services.service(id)
-        let new = ServiceRuntime(service, configuration, state)
+        let new = ServiceRuntime(service, configuration, state, isAstray: isAstray || hasMoved(service))
         return runtimes.withLock { runtimes in
             if let other = runtimes.find(id) { return other }
             runtimes.add(new, for: id)
             return new
+        }
+    }
+
+    /// Whether a service was given another environment when the client was derived, and may not be.
+    private func hasMoved(_ service: Service) -> Bool {
+        guard !configuration.allowsEnvironmentSwitch else { return false }
+        return formerServices.contains { former in
+            // What is the same is not made for this.
+            guard !former.hasSame(service.id, as: configuration.services), let known = try? former.service(service.id)
+            else { return false }
+            return known.options.environment != service.options.environment
         }
     }
 
@@ -140,7 +160,7 @@ public final class APIClient: Sendable {
     private var rawRuntime: ServiceRuntime {
         runtimes.withLock { runtimes in
             if let known = runtimes.raw { return known }
-            let new = ServiceRuntime(Service(.unnamed, [:]), configuration, state)
+            let new = ServiceRuntime(Service(.unnamed, [:]), configuration, state, isAstray: isAstray)
             runtimes.raw = new
             return new
         }
@@ -221,10 +241,11 @@ extension APIClient {
     /// kept its write for.
     func checkEnvironment<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) {
         guard !configuration.allowsEnvironmentSwitch else { return }
-        guard !isAstray else { throw .environmentSwitch }
+        let runtime = try? call.runtime.get()
+        guard !(runtime?.isAstray ?? isAstray) else { throw .environmentSwitch }
         if case .frozen = call.making { return }
         guard call.own.environment != nil else { return }
-        let home = resolve(CallOptions(), call.endpoint, try? call.runtime.get()).settings.environment ?? environment
+        let home = resolve(CallOptions(), call.endpoint, runtime).settings.environment ?? environment
         guard call.context.environment == home else { throw .environmentSwitch }
     }
 }

@@ -52,6 +52,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
             options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
             streams: terms.streams, mayRefuse: mayRefuse, isRefresh: terms.isRefresh, upgrade: terms.upgrade,
             carrier: terms.carrier, deadline: terms.isEndless ? .some(nil) : nil, lane: lane)
+        // What works for a call that has begun, or repeats it, goes where that one does.
+        if let home = origin?.home { context.stay(at: home) }
         isDeliveredLater = terms.isDeliveredLater
         parent = terms.isAdopted ? origin : nil
         place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)

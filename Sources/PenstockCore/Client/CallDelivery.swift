@@ -256,8 +256,8 @@ final class CallFeed<Output: Sendable>: Sendable {
     /// Whether the call has its result.
     var isOver: Bool { state.withLock { $0.end != nil } }
 
-    func subscribe() -> CallUpdates<Output> {
-        let (stream, continuation) = CallUpdates<Output>.make()
+    func subscribe(told: ToldErrors) -> CallUpdates<Output> {
+        let (stream, continuation) = CallUpdates<Output>.make(for: told)
         let (cached, progress, end) = state.withLock { state in
             if state.end == nil { state.listeners.append(continuation) }
             return (state.cached, state.progress.latest, state.end)

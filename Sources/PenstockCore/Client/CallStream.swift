@@ -17,30 +17,36 @@ public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Ends the call that the sequence owns; `nil` where it owns none.
     private let onLeave: (@Sendable () -> Void)?
 
-    private init(_ base: Base, onLeave: (@Sendable () -> Void)? = nil) {
+    /// What makes of an error of the sequence's own the one that is told.
+    private let told: ToldErrors
+
+    private init(_ base: Base, _ told: ToldErrors, onLeave: (@Sendable () -> Void)? = nil) {
         self.base = base
+        self.told = told
         self.onLeave = onLeave
     }
 
-    static func make() -> (stream: CallStream, continuation: Base.Continuation) {
+    /// - Parameter told: of the call that it hears of.
+    static func make(for told: ToldErrors) -> (stream: CallStream, continuation: Base.Continuation) {
         let (base, continuation) = Base.makeStream()
-        return (CallStream(base), continuation)
+        return (CallStream(base, told), continuation)
     }
 
     /// Begins the iteration. There is to be one at a time.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(base: base.makeAsyncIterator(), hold: onLeave.map(CallHold.init))
+        Iterator(base: base.makeAsyncIterator(), told: told, hold: onLeave.map(CallHold.init))
     }
 
     /// Yields the elements.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var base: Base.Iterator
+        private let told: ToldErrors
         fileprivate let hold: CallHold?
         /// Whether the last element was given, or an error in its place.
         private var isOver = false
 
-        fileprivate init(base: Base.Iterator, hold: CallHold?) {
-            (self.base, self.hold) = (base, hold)
+        fileprivate init(base: Base.Iterator, told: ToldErrors, hold: CallHold?) {
+            (self.base, self.told, self.hold) = (base, told, hold)
         }
 
         /// The next element; `nil` at the end.
@@ -60,7 +66,7 @@ public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
             // What is below ends with its task as if everything had come.
             let isCutOff = item == nil && Task.isCancelled
             isOver = item?.isLast ?? true
-            if isCutOff { throw APIError(.cancelled, stage: .delivery) }
+            if isCutOff { throw told.completed(APIError(.cancelled, stage: .delivery), nil) }
             return item?.element
         }
     }
@@ -92,14 +98,14 @@ extension CallStream {
     static func owning<Output>(
         _ call: Call<Output>, _ element: @escaping @Sendable (CallUpdate<Output>) -> Element?
     ) -> CallStream {
-        let (stream, continuation) = make()
+        let (stream, continuation) = make(for: call.audience.told)
         let relay = call.relay(to: continuation, element)
         let end: @Sendable () -> Void = {
             call.cancel()
             relay.cancel()
         }
         continuation.onTermination = { _ in end() }
-        return CallStream(stream.base, onLeave: end)
+        return CallStream(stream.base, stream.told, onLeave: end)
     }
 }
 
@@ -110,7 +116,7 @@ extension Call {
     /// ```swift
     /// for try await update in call.updates { if case .progress(let bytes) = update { show(bytes) } }
     /// ```
-    public var updates: CallUpdates<Output> { audience.feed.subscribe() }
+    public var updates: CallUpdates<Output> { audience.feed.subscribe(told: audience.told) }
 
     /// The stored response of a call by ``CachePolicy/Mode/cacheThenNetwork``, if there is one, and then the one that was
     /// loaded; of any other call its response. One who comes late gets both. Ending the iteration does not end the call.
@@ -119,7 +125,7 @@ extension Call {
     /// for try await cart in client.start(GetCart(), options: .cache(.cacheThenNetwork)).responses { show(cart.value) }
     /// ```
     public var responses: CachedResponses<Output> {
-        let (stream, continuation) = CachedResponses<Output>.make()
+        let (stream, continuation) = CachedResponses<Output>.make(for: audience.told)
         let relay = relay(to: continuation, \.arrival)
         continuation.onTermination = { _ in relay.cancel() }
         return stream

@@ -5,6 +5,8 @@ final class ServiceRuntime: Sendable {
     let resolved: ResolvedOptions
     /// The parameters in the options of the service, and in those of the client.
     let parameters: (service: ParameterObject, client: ParameterObject)
+    /// Whether it is in an environment that the client may not be switched to: none of its calls is made.
+    let isAstray: Bool
     private let configuration: APIClient.Configuration
     private let state: SharedState
     private let pipeline: Pipeline
@@ -13,8 +15,9 @@ final class ServiceRuntime: Sendable {
     /// The base URL of the environment that was asked for last, which is nearly always the next one too.
     private let baseURL = Locked<(environment: ServerEnvironment, text: String?, url: HTTPURL)?>(nil)
 
-    init(_ service: Service, _ configuration: APIClient.Configuration, _ state: SharedState) {
+    init(_ service: Service, _ configuration: APIClient.Configuration, _ state: SharedState, isAstray: Bool) {
         self.service = service
+        self.isAstray = isAstray
         self.configuration = configuration
         self.state = state
         var settings = CallSettings(configuration.options)

@@ -75,7 +75,7 @@ extension ResponseDecoding where Output == String {
     ///
     /// A character set that is not known, and bytes that do not fit theirs, are ``APIError/Kind/decoding(path:reason:)``.
     public static var text: ResponseDecoding {
-        ResponseDecoding(accepting: .text) { payload, _, _ in
+        ResponseDecoding(accepting: .text, opensEnvelope: false) { payload, _, _ in
             Opened(nil, payload: payload) { () throws(APIError) in (try payload.text(), []) }
         }
     }

@@ -11,17 +11,22 @@ public struct ResponseDecoding<Output: Sendable>: Sendable {
     private let accepted: AcceptedMedia
     private let acceptedInEnvelope: AcceptedMedia
     private let refusable: RefusableContent
+    /// Whether it looks for an envelope.
+    let opensEnvelope: Bool
 
     /// - Parameters:
     ///   - enveloped: what a request asks for whose response has an envelope; `nil` for the same.
     ///   - refusable: the content that it may refuse.
+    ///   - opensEnvelope: whether it looks for an envelope.
     init(
         accepting accepted: AcceptedMedia, enveloped: AcceptedMedia? = nil, refusing refusable: RefusableContent = .all,
+        opensEnvelope: Bool = true,
         _ opening: @escaping @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
     ) {
         self.accepted = accepted
         acceptedInEnvelope = enveloped ?? accepted
         self.refusable = refusable
+        self.opensEnvelope = opensEnvelope
         self.opening = opening
     }
 

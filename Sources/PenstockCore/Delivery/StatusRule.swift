@@ -7,6 +7,9 @@ import Foundation
 /// StatusRule.codes(200..<300, 304..<305)
 /// StatusRule.success.openingEnvelopeOfFailures()      // a service that explains its 4xx replies in an envelope
 /// ```
+///
+/// No stored response steps in for a server error that means success, but where the server or the request says `stale-if-error`;
+/// see ``CachePolicy``.
 public struct StatusRule: Hashable, Sendable {
     let accepted: [Range<Int>]
     /// Whether the envelope in a reply of any other status is looked at before the status is reported; off by default.

@@ -139,17 +139,20 @@ final class EventSource: Sendable {
     private let reconnection: EventStreamReconnection
     private let random: RandomSource
     private let begin: @Sendable (EventSession?) -> EventSession?
+    private let told: @Sendable (APIError) -> APIError
     private let state: Locked<State>
 
-    /// - Parameter begin: makes the call that it is, at the first event and after a failure; `nil` when nobody wants it any
-    ///   more.
+    /// - Parameters:
+    ///   - told: makes of an error that no connection has told the one that is told.
+    ///   - begin: makes the call that it is, at the first event and after a failure; `nil` when nobody wants it any more.
     init(
         lastEventID: String?, limits: EventLimits, reconnection: EventStreamReconnection, random: RandomSource,
-        begin: @escaping @Sendable (EventSession?) -> EventSession?
+        told: @escaping @Sendable (APIError) -> APIError, begin: @escaping @Sendable (EventSession?) -> EventSession?
     ) {
         self.limits = limits
         self.reconnection = reconnection
         self.random = random
+        self.told = told
         self.begin = begin
         state = Locked(State(parser: limits.parser(from: lastEventID ?? "")))
     }
@@ -163,6 +166,14 @@ final class EventSource: Sendable {
     }
 
     func next() async throws(APIError) -> ServerSentEvent? {
+        do throws(APIError) {
+            return try await nextEvent()
+        } catch {
+            throw told(error)
+        }
+    }
+
+    private func nextEvent() async throws(APIError) -> ServerSentEvent? {
         guard !state.withLock({ $0.isOver }) else { return nil }
         let session = try session()
         let result = await withTaskCancellationHandler {
@@ -183,7 +194,7 @@ final class EventSource: Sendable {
     ///
     /// - Returns: the error, which says what was asked for and what came.
     fileprivate func note(_ error: APIError) -> APIError {
-        state.withLock { $0.response }?.note(error) ?? error
+        told(state.withLock { $0.response }?.note(error) ?? error)
     }
 
     /// The event that was yielded last is what it is to be, after one that was not.

@@ -52,14 +52,14 @@ public struct StreamedResponse: AsyncSequence, Sendable {
 
     /// The part that was read last is none of what was expected. The call fails of that where nothing more is read.
     ///
-    /// - Returns: the error, which says what was asked for and what came.
+    /// - Returns: the error as it is told, which says what was asked for and what came.
     func note(_ error: APIError) -> APIError {
         var error = error
         error.request = request
         error.response = http
         error.sendState = .answered
         reader.note(error)
-        return error
+        return reader.told?.completed(error, nil) ?? error
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
@@ -82,6 +82,8 @@ final class ContentReader: Sendable {
     typealias End = @Sendable (APIError?) -> APIError?
 
     let exchange: Exchange
+    /// What makes of an error that does not end the call the one that is told; `nil` where nobody reads part by part.
+    let told: ToldErrors?
     private let content: any TransportContent
     private let context: CallContext
     private let onEnd: End
@@ -95,8 +97,9 @@ final class ContentReader: Sendable {
         var refused: APIError?
     }
 
-    init(_ exchange: Exchange, _ context: CallContext, onEnd: @escaping End) {
+    init(_ exchange: Exchange, _ context: CallContext, telling told: ToldErrors? = nil, onEnd: @escaping End) {
         self.exchange = exchange
+        self.told = told
         self.context = context
         self.onEnd = onEnd
         content = exchange.content ?? BufferedContent(exchange)

@@ -372,12 +372,13 @@ final class ResumableUploadWorker: Sendable {
     ) throws(APIError) -> (ActiveCall<UploadRequest>.Making, CallOptions) {
         let fields = order.form.fields(of: step, length: job.source.length, metadata: order.metadata)
         let own = CallOptions.headers(fields).cache(CachePolicy(.networkOnly)).with { $0.status = .any }
+        let runtime = try call.runtime.get()
+        // Asked for before the first step, so that all of them go where the upload began.
+        let base = try client.baseURL(of: call, runtime)
         guard step != .create, let place = job.machine.withLock({ $0.progress.location }) else {
             return (.endpoint, own)
         }
-        let runtime = try client.runtime(for: order.service)
         let options = client.resolve(order.options, endpoint(step), runtime)
-        let base = try client.baseURL(of: runtime, options, in: environment)
         switch UploadWay(to: place, from: base.origin, options.settings.redirects) {
         case .ofService: return (.endpoint, own.at(place))
         case .refused(let reason): throw APIError(.blocked(reason: reason), stage: .prepare)

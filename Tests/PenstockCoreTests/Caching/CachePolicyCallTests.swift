@@ -91,6 +91,22 @@ import Testing
         #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
     }
 
+    @Test(
+        "A server error that a call takes for a success is its answer, and what is stored stays for others",
+        .covers("S2.11"), arguments: [500, 503, 555])
+    func accepted(status: Int) async throws {
+        let rig = CacheRig(nil)
+        let first = try await rig.client.send(Leaves())
+        rig.serves { _ in HTTPResponse(status: status, body: Data("own".utf8)) }
+        for rule in [StatusRule.any, .codes(200..<300, status..<status + 1)] {
+            let options = CallOptions.with { $0.status = rule }
+            let answer = try await rig.client.response(for: Leaves(), options: options)
+            #expect(answer.http.status == status && answer.value == Data("own".utf8) && !answer.isStale)
+        }
+        let stored = try await rig.client.response(for: Leaves())
+        #expect(stored.value == first && stored.source == .memory)
+    }
+
     @Test("What steps in says that the server was asked", .covers("S3.37"))
     func steppedIn() async throws {
         let rig = CacheRig()

@@ -280,4 +280,30 @@ import Testing
         #expect(hit.reason == .staleIfError && hit.isStale && hit.ttl == -29)
         #expect(reception.insertion == nil && reception.refusal == .error)
     }
+
+    /// What the server and the request say beside a lifetime of 100 s, the status of an answer 40 s after that, and whether what
+    /// is stored steps in for it where the call takes it for a success.
+    static let accepted: [(String, String, Int, Bool)] = [
+        ("", "", 503, false), ("", "", 555, false), ("stale-if-error=60", "", 503, true),
+        ("stale-if-error=60", "", 500, true), ("stale-if-error=60", "", 555, false),
+        ("stale-if-error=30", "", 503, false), ("", "stale-if-error=60", 504, true),
+        ("must-revalidate, stale-if-error=60", "", 503, false),
+    ]
+
+    @Test(arguments: accepted)
+    func `a status that means success is the answer, unless what is stale was asked for in its place`(
+        response: String, request: String, status: Int, stepsIn: Bool
+    ) throws {
+        for policy in [CachePolicy.networkElseCache, CachePolicy(.http, maxStale: .seconds(1_000))] {
+            let stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=100, \(response)"]))
+            let fields: HTTPFields = request.isEmpty ? [:] : ["Cache-Control": request]
+            let query = try CacheFixtures.query(.get, fields, [stored], policy: policy)
+            var arrival = CacheFixtures.arrival(["Cache-Control": "max-age=60"], status: status, at: 140)
+            arrival.isAccepted = true
+            let reception = query.receive(arrival)
+            if case .stored = reception.answer { #expect(stepsIn) } else { #expect(!stepsIn) }
+            // What may step in for it elsewhere stays.
+            if !response.hasPrefix("must") { #expect(reception.insertion == nil && reception.refusal == .error) }
+        }
+    }
 }

@@ -49,6 +49,35 @@ import Testing
         #expect(client.callCount == 0)
     }
 
+    /// The sequences that hear of a call.
+    enum Sequence: CaseIterable {
+        case owningUpdates, owningResponses, updates, responses
+
+        func drain(_ client: APIClient) async throws {
+            switch self {
+            case .owningUpdates: for try await _ in client.updates(of: Hello()) {}
+            case .owningResponses: for try await _ in client.responses(to: Hello()) {}
+            case .updates: for try await _ in client.start(Hello()).updates {}
+            case .responses: for try await _ in client.start(Hello()).responses {}
+            }
+        }
+    }
+
+    @Test(
+        "A sequence that is cut off throws an error that is mapped as the call's own is", arguments: Sequence.allCases)
+    func mapped(sequence: Sequence) async throws {
+        let transport = CallSupport.holding()
+        let client = CallSupport.client(transport) {
+            $0.errorMapper = ErrorMapper { .init(code: $0.kind == .cancelled ? 42 : 0, userText: "Cancelled.") }
+        }
+        let task = Task { try await sequence.drain(client) }
+        await transport.waitForExchanges(count: 1)
+        task.cancel()
+        let error = await #expect(throws: APIError.self) { try await task.value }
+        #expect(error?.kind == .cancelled && error?.presentation == .init(code: 42, userText: "Cancelled."))
+        client.cancelAll()
+    }
+
     @Test("A call whose task is cancelled before it begins sends nothing", .covers("S0.19"))
     func cancelledBeforeItBegins() async throws {
         let transport = CallSupport.answering()

@@ -60,6 +60,13 @@ import Testing
         var route: Route
     }
 
+    private struct Flagged: Endpoint {
+        typealias Output = Product
+        @PathArgument var on: Bool
+        @PathArgument var off: Bool?
+        var route: Route { on ? .get("/x(on)") : .get("/x(off)") }
+    }
+
     /// An argument that is for something else than the path, where it cannot be found.
     private struct Choosing: Endpoint, Encodable {
         typealias Output = Int
@@ -209,6 +216,15 @@ import Testing
         #expect(EndpointCheck.bareArgument(of: Argued(id: id, route: .get("/Users(id)"))) == "id")
     }
 
+    @Test
+    func `a name in parentheses is text where the argument may be interpolated in another form, or chooses the path`() {
+        let id = "seven"
+        for route: Route in [
+            .get("/fn(id)/\(id.uppercased())"), .get("/fn(id)/\("a")/\(id.count)"), .get("/fn(id)/by-\(id.count)"),
+        ] { #expect(EndpointCheck.bareArgument(of: Argued(id: id, route: route)) == nil) }
+        for on in [true, false] { #expect(EndpointCheck.bareArgument(of: Flagged(on: on, off: !on)) == nil) }
+    }
+
     @Test func `an argument may choose a path, a method, a service or a decoding, and be written in any form`()
         async throws
     {
@@ -231,6 +247,37 @@ import Testing
             #"the envelope of Odd reads its code as an integer, which none of its codes for success is: "0", "OK""#
         #expect(error?.kind == .invalidConfiguration(reason: reason))
         #expect(rig.sent.isEmpty)
+    }
+
+    @Test(arguments: [EnvelopeChoice.ofService, .custom(Envelope(codeType: .string))])
+    func `an envelope whose codes cannot occur is nothing to an endpoint that looks for none`(
+        envelope: EnvelopeChoice
+    ) async throws {
+        struct Page: Endpoint {
+            typealias Output = String
+            let envelope: EnvelopeChoice
+            var decoding: ResponseDecoding<String> { .text }
+            var route: Route { .get("/page") }
+        }
+        struct EnvelopedPage: Endpoint {
+            typealias Output = String
+            let envelope: EnvelopeChoice
+            var route: Route { .get("/page") }
+        }
+        let expiry = BearerAuthenticator(expiry: ExpiryRule(codes: ["40101"]))
+        for service in [Envelope(codeType: .string), Envelope()] {
+            let rig = Rig([.shop { ($0.envelope, $0.authenticator) = (service, expiry) }]) {
+                $0.vault = MemoryVault()
+            } answering: { _ in
+                HTTPResponse(status: 200, body: Data("hi".utf8))
+            }
+            #expect(try await rig.client.send(Page(envelope: envelope)) == "hi")
+            let error = await failure { try await rig.client.send(EnvelopedPage(envelope: envelope)) }
+            guard case .invalidConfiguration = error?.kind else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
     }
 }
 

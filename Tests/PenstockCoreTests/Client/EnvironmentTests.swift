@@ -164,6 +164,14 @@ import Testing
                     _ = try await $0.with { $0.options.environment = .test }.send(GetProduct())
                 }
             ),
+            ("a service of a derived client", { _ = try await $0.with(Self.moved).send(GetProduct()) }),
+            (
+                "what is derived of that and registers it once more",
+                {
+                    let moved = $0.with(Self.moved)
+                    _ = try await moved.with { $0.headers = [:] }.with(Self.moved).send(GetProduct())
+                }
+            ),
             ("a call", { _ = try await $0.send(GetProduct(), options: .with { $0.environment = .test }) }),
             ("a handle", { _ = try await $0.start(GetProduct(), options: .with { $0.environment = .test }).value }),
         ]
@@ -177,6 +185,11 @@ import Testing
             try await way(allowed.client)
             #expect(rig.hosts + allowed.hosts == ["production.shop.example.com", "test.shop.example.com"], "\(name)")
         }
+    }
+
+    /// Has the calls of a service go to another environment, as nothing else says it.
+    private static func moved(_ configuration: inout APIClient.Configuration) {
+        configuration.services.register(.main) { .shop { $0.options.environment = .test } }
     }
 
     @Test(.covers("S1.23")) func `what a release build names from the beginning is no switch`() async throws {
@@ -195,9 +208,23 @@ import Testing
         _ = try await rig.client.with { $0.environment = .test }.send(GetProduct())
         let derived = rig.client.with { $0.allowsEnvironmentSwitch = true }
         _ = try await derived.with { $0.environment = .production }.send(GetProduct())
+        // So is a service that its parent does not have, or has there too, and where the parent may switch.
+        let paying = rig.client.with {
+            $0.services.register("bank") {
+                .shop("bank", host: "bank.example.com") { $0.options.environment = .test }
+            }
+        }
+        let _: Product = try await paying.with { $0.headers = [:] }.get("/bank", service: "bank")
+        let again = rig.client.with {
+            $0.services.register("pay") { .shop("pay") { $0.options.environment = .development } }
+        }
+        let _: Product = try await again.get("/pay", service: "pay")
+        let back = derived.with(Self.moved).with { $0.allowsEnvironmentSwitch = false }
+        _ = try await back.with { $0.headers = [:] }.send(GetProduct())
         #expect(
             rig.hosts.map { $0.replacingOccurrences(of: ".example.com", with: "") } == [
                 "test.shop", "development.pay", "prerelease.shop", "test.shop", "test.shop", "production.shop",
+                "test.bank", "development.shop", "test.shop",
             ])
     }
 
@@ -205,10 +232,19 @@ import Testing
         let rig = Rig([.shop { $0.authenticator = BearerAuthenticator() }], build: .release) {
             $0.vault = MemoryVault()
         }
-        let elsewhere = rig.client.with { $0.environment = .test }
-        let error = await failure { try await elsewhere.refreshCredential() }
-        #expect(error?.kind == .blocked(reason: "this client does not allow switching environments"))
-        #expect(await !elsewhere.preconnect(to: .main))
+        let moved = rig.client.with {
+            $0.services.register(.main) {
+                .shop {
+                    $0.authenticator = BearerAuthenticator()
+                    $0.options.environment = .test
+                }
+            }
+        }
+        for elsewhere in [rig.client.with { $0.environment = .test }, moved] {
+            let error = await failure { try await elsewhere.refreshCredential() }
+            #expect(error?.kind == .blocked(reason: "this client does not allow switching environments"))
+            #expect(await !elsewhere.preconnect(to: .main))
+        }
     }
 
     @Test(.covers("S1.23")) func `an environment or a service that is not configured fails by name, unsent`()

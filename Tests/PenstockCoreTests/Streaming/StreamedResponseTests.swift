@@ -137,4 +137,48 @@ import Testing
         #expect(script.requests.isEmpty)
         #expect(client.callCount == 0)
     }
+
+    /// What is read part by part.
+    enum Parts: CaseIterable {
+        case lines, values, reconnection
+
+        /// - Returns: when no more is read; the last waits for its next connection then.
+        func drain(_ client: APIClient) async throws {
+            switch self {
+            case .lines: for try await _ in try await client.lines(of: Hello()) {}
+            case .values: for try await _ in client.events(of: Hello()).values {}
+            case .reconnection: for try await _ in client.events(of: Hello()) {}
+            }
+        }
+    }
+
+    @Test(
+        "What goes wrong between the parts of a stream is mapped as every error of a call is", arguments: Parts.allCases
+    )
+    func mapped(parts: Parts) async throws {
+        let clock = TestClock()
+        let transport = StubTransport { request in
+            let isEvents = request.fields[.accept] == "text/event-stream"
+            let (type, prefix) = isEvents ? ("text/event-stream", "data: ") : ("application/x-ndjson", "")
+            return HTTPResponse(
+                status: 200, fields: [.contentType: type],
+                body: Data("\(prefix){\"text\":\"hello\"}\n\n\(prefix)?\n\n".utf8))
+        }
+        let client = CallSupport.client(transport) {
+            $0.time = clock.timeSource
+            $0.errorMapper = ErrorMapper { _ in .init(code: 42, userText: "Broken.") }
+        }
+        let task = Task { try await parts.drain(client) }
+        if parts == .reconnection {
+            await clock.waitForSleepers(count: 1)
+            task.cancel()
+        }
+        let error = await withTaskCancellationHandler {
+            await #expect(throws: APIError.self) { try await task.value }
+        } onCancel: {
+            task.cancel()
+        }
+        #expect(error?.presentation == .init(code: 42, userText: "Broken."))
+        if parts == .reconnection { #expect(error?.kind == .cancelled) } else { #expect(error?.kind != .cancelled) }
+    }
 }

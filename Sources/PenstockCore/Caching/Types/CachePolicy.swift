@@ -15,6 +15,10 @@
 /// and ``APIResponse/source`` tell; `send` gives the value alone and cannot. Where a failure must be seen as one, as by a
 /// monitor or by "pull to refresh", take ``reload``.
 ///
+/// A server error that the call takes for a success (``CallOptions/status``) is its answer, in every mode, and what is stored
+/// stays as it is. Only where the server or the request says `stale-if-error` itself, what is stale steps in for a 500, 502, 503
+/// or 504 all the same.
+///
 /// A read that is answered 403, 404 or 410 makes invalid what is stored of it, in every mode that stores: it is asked about
 /// before it is given again, and does not step in for a failure.
 ///

@@ -12,6 +12,8 @@ package struct CacheArrival: Sendable {
     package let responseTime: Date
     /// ``ConnectionInfo/mayBeCutOff``.
     package var mayBeCutOff = false
+    /// Whether the call takes its status for a success, as ``StatusRule`` says.
+    package var isAccepted = false
 
     var status: Int { response.status }
     var fields: HTTPFields { response.fields }

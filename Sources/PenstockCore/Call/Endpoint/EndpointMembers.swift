@@ -177,7 +177,7 @@ enum EndpointCheck {
 
     /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` with what to write.
     static func check<E: Endpoint>(_ endpoint: E, of service: Service) throws(APIError) {
-        if case .ofService = endpoint.envelope, let reason = service.fault {
+        if case .ofService = endpoint.envelope, endpoint.decoding.opensEnvelope, let reason = service.fault {
             throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
         }
         guard checked.withLock({ !$0.contains(ObjectIdentifier(E.self)) }) else { return }
@@ -190,7 +190,7 @@ enum EndpointCheck {
     }
 
     private static func fault<E: Endpoint>(of endpoint: E) -> String? {
-        if case .custom(let envelope) = endpoint.envelope, let fault = envelope.fault {
+        if case .custom(let envelope) = endpoint.envelope, endpoint.decoding.opensEnvelope, let fault = envelope.fault {
             return "the envelope of \(E.self) \(fault)"
         }
         if let name = unsentProperty(of: endpoint) {
@@ -222,23 +222,33 @@ enum EndpointCheck {
 
     /// The name of an argument that the text of the path has in bare parentheses, as where `\` was forgotten, and that was
     /// interpolated nowhere. What else an argument is for cannot be seen: it may choose the path, the service or the decoding,
-    /// or be written in any form.
+    /// or be written in any form, so that none is missed where something was interpolated that is no other property.
     static func bareArgument<E: Endpoint>(of endpoint: E) -> String? {
         let (path, arguments) = (endpoint.route.path, bareArguments(of: endpoint))
         return arguments.first { argument in
             let (text, escaped) = (argument.text, PercentEncoding.escaped(argument.text))
             return !text.isEmpty && !path.arguments.contains { $0.contains(text) || $0.contains(escaped) }
+                && isMade(path, of: endpoint, without: argument.name)
         }?.name
     }
 
+    /// Whether all that was interpolated into a path is the value of a property other than one argument.
+    private static func isMade(_ path: RoutePath, of endpoint: some Endpoint, without name: String) -> Bool {
+        guard !path.arguments.isEmpty else { return true }
+        let others = Mirror(reflecting: endpoint).children.filter { $0.label != "_" + name }
+            .map { text(of: ($0.value as? any AnyPathArgument)?.anyValue ?? $0.value) }
+        let known = Set(others.flatMap { [$0, PercentEncoding.escaped($0)] })
+        return path.arguments.allSatisfy { known.contains(String($0)) }
+    }
+
     /// The arguments whose names stand in the path; none where that was made at run time, and whoever made it knows what it is
-    /// to hold.
+    /// to hold. One that is true or false chooses a path rather than stand in it.
     private static func bareArguments(of endpoint: some Endpoint) -> [(name: String, text: String)] {
         let path = endpoint.route.path
         guard !path.isMadeAtRunTime, path.template.utf8.contains(UInt8(ascii: "(")) else { return [] }
         return Mirror(reflecting: endpoint).children.compactMap { property in
             guard let name = property.label?.dropFirst(), let argument = property.value as? any AnyPathArgument,
-                path.template.contains("(\(name))")
+                !argument.isFlag, path.template.contains("(\(name))")
             else { return nil }
             return (String(name), text(of: argument.anyValue))
         }
@@ -275,8 +285,11 @@ enum EndpointCheck {
 /// A path's argument of whatever type.
 private protocol AnyPathArgument {
     var anyValue: Any { get }
+    /// Whether its type is `Bool`, or an optional one.
+    var isFlag: Bool { get }
 }
 
 extension PathArgument: AnyPathArgument {
     fileprivate var anyValue: Any { wrappedValue }
+    fileprivate var isFlag: Bool { Value.self == Bool.self || Value.self == Bool?.self }
 }

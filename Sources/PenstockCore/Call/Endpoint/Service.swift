@@ -49,8 +49,11 @@ public struct BaseURLs: Sendable, ExpressibleByStringInterpolation, ExpressibleB
         isLive = false
     }
 
-    /// - Parameter read: asked anew for every call, which then stays there to its end, also where it is sent again with a new
-    ///   credential; `nil` for an environment where the service is not.
+    /// A call stays to its end where it began: also where it is sent again with a new credential, which is renewed there by what
+    /// ``RefreshContext/client`` sends, where a download goes on after a break, and for all steps of an upload that one process
+    /// makes. Each connection of an event stream and of a WebSocket is a call of its own.
+    ///
+    /// - Parameter read: asked anew for every call; `nil` for an environment where the service is not.
     public init(_ read: @escaping @Sendable (ServerEnvironment) -> String?) {
         self.read = read
         isLive = true
@@ -205,6 +208,16 @@ public struct Service: Sendable {
         } catch {
             throw misconfigured("has an unusable base URL for \(place): \(error)")
         }
+    }
+
+    /// The same service with one base URL for good.
+    ///
+    /// - Parameter base: with the version.
+    func staying(at base: HTTPURL) -> Service {
+        Service(
+            id, BaseURLs(base.absoluteString), envelope: envelope, headers: headers, parameters: parameters,
+            options: options, callInterceptors: callInterceptors, attemptInterceptors: attemptInterceptors,
+            sealer: sealer, signer: signer, authenticator: authenticator, errorMapper: errorMapper)
     }
 
     private func versioned(_ base: HTTPURL) throws(APIError) -> HTTPURL {

@@ -48,6 +48,9 @@ public struct ServiceRegistry: Sendable, ExpressibleByArrayLiteral {
         return entry.service()
     }
 
+    /// Whether a service is the one that another registry has: registered once, and made once for both.
+    func hasSame(_ id: ServiceID, as other: ServiceRegistry) -> Bool { entries[id] === other.entries[id] }
+
     /// Names of the services, sorted.
     public var ids: [ServiceID] { entries.keys.sorted { $0.name < $1.name } }
 

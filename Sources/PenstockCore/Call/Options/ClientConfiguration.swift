@@ -150,6 +150,14 @@ public struct ClientConfiguration: Sendable {
         setsIdentity = wasSet
     }
 
+    /// Has the calls of a service go to one base URL, whatever it reads by then.
+    ///
+    /// - Parameter base: with the version.
+    mutating func pin(_ service: Service, to base: HTTPURL) {
+        guard service.baseURLs.isLive else { return }
+        services.register(service.id) { service.staying(at: base) }
+    }
+
     /// Prepares the copy that a derived client's changes are made to.
     mutating func beginsDerivation(in environment: ServerEnvironment) {
         self.environment = environment

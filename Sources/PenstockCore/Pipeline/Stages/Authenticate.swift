@@ -19,8 +19,10 @@ struct Authenticate: Stage {
     struct Place: Sendable {
         let environment: ServerEnvironment
         let identity: String
-        /// The base URL as it was written, where it may be another one each time.
+        /// The base URL as it was written, where it may be another one each time, and was asked for.
         let text: String?
+        /// The same with the version, where calls go.
+        let base: HTTPURL
         let origin: HTTPURL.Origin
         let keeper: CredentialKeeper
     }
@@ -166,9 +168,9 @@ struct Authenticate: Stage {
         _ environment: ServerEnvironment, _ identity: String, at home: HTTPURL? = nil
     ) throws(APIError) -> Place {
         // What cannot change is not asked again.
-        let text = service.baseURLs.isLive ? home?.absoluteString ?? service.baseURLs.text(in: environment) : nil
+        let text = service.baseURLs.isLive && home == nil ? service.baseURLs.text(in: environment) : nil
         if let last = last.withLock({ $0 }), last.environment == environment, last.identity.isWritten(as: identity),
-            last.text == text
+            home.map({ $0 == last.base }) ?? (last.text == text)
         {
             return last
         }
@@ -177,7 +179,8 @@ struct Authenticate: Stage {
         let key = CredentialKey(
             service: service.id.name, environment: environment.name, origin: origin.text, account: identity)
         let keeper = state.credentials.keeper(for: key, authenticator.refreshPolicy)
-        let new = Place(environment: environment, identity: identity, text: text, origin: origin, keeper: keeper)
+        let new = Place(
+            environment: environment, identity: identity, text: text, base: base, origin: origin, keeper: keeper)
         last.withLock { $0 = new }
         return new
     }
@@ -187,6 +190,7 @@ struct Authenticate: Stage {
         var configuration = configuration
         configuration.pin(to: place.environment)
         configuration.pin(to: place.identity)
+        configuration.pin(service, to: place.base)
         let context = RefreshContext(
             client: APIClient(configuration, sharing: SharedState(renewingFor: state, in: place.environment)),
             key: place.keeper.key,

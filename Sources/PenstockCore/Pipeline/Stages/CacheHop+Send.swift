@@ -50,7 +50,8 @@ extension CacheHop {
         let length = isWhole ? response.body.count : ByteOffset.parse(response.fields[.contentLength] ?? "") ?? 0
         return CacheArrival(
             response: response, bodyLength: length, requestTime: answer.time, responseTime: call.time.date(),
-            mayBeCutOff: answer.exchange.connection.mayBeCutOff)
+            mayBeCutOff: answer.exchange.connection.mayBeCutOff,
+            isAccepted: call.settings.status.accepts(response.status))
     }
 
     @inline(never)
