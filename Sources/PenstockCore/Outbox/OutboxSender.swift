@@ -111,13 +111,14 @@ actor OutboxSender {
         if tasks.isEmpty, !isDue || free == 0 {
             await letGo()
             let all = held.isEmpty ? next : try await store.nextMoment(of: owner, at: now)
-            try await lookElsewhere(isAll: all == nil)
-            return all == nil ? nil : pause(until: next, now, moment)
+            let isSoon = try await lookElsewhere(isAll: all == nil)
+            return [all == nil ? nil : pause(until: next, now, moment), isSoon ? Self.glance : nil]
+                .compactMap(\.self).min()
         }
         guard let lease = try await heldLease(now, moment) else {
             loseLease()
-            try await lookElsewhere(isAll: false)
-            return configuration.lease / 3
+            let isSoon = try await lookElsewhere(isAll: false)
+            return isSoon ? min(Self.glance, configuration.lease / 3) : configuration.lease / 3
         }
         guard isDue, free > 0 else {
             giveUpPaused()
@@ -254,21 +255,24 @@ actor OutboxSender {
     /// Finds out what other processes have done with the writes that are watched here.
     ///
     /// - Parameter isAll: whether no moment will come at which to look at the rest.
-    private func lookElsewhere(isAll: Bool) async throws(OutboxStoreError) {
+    /// - Returns: whether to look again soon: a row is gone that is in hand, by somebody who need not have removed it.
+    private func lookElsewhere(isAll: Bool) async throws(OutboxStoreError) -> Bool {
+        var isSoon = false
         for id in feeds.open(limit: isAll ? .max : 64) where !tasks.values.contains(where: { $0.row == id }) {
             guard let row = try await store.row(id) else {
                 // Asked after it was seen to be gone: who has it in hand tells of it before letting go.
-                if !feeds.isInHand(id) { feeds.tell(id, .settledElsewhere) }
+                if feeds.isInHand(id) { isSoon = true } else { feeds.tellSettledElsewhere(id) }
                 continue
             }
             if case .undeliverable(let failure) = row.state { feeds.fail(id, failure) }
         }
+        return isSoon
     }
 
     // MARK: One row
 
     private func begin(_ row: OutboxRow, _ lease: OutboxLease) {
-        feeds.takesInHand(row.id)
+        feeds.takesInHand(.these([row.id]))
         feeds.tell(row.id, .sending(attempt: row.attempts))
         lastTask += 1
         tasks[lastTask] = Sending(
@@ -279,7 +283,7 @@ actor OutboxSender {
     private func send(_ row: OutboxRow, _ lease: OutboxLease, _ number: Int) async {
         let attempt = await attempt(row)
         if !Task.isCancelled || attempt.step == .done { await settle(row, attempt, lease) }
-        feeds.letsGo(of: row.id)
+        feeds.letsGo(of: .these([row.id]))
         tasks[number] = nil
         ring()
     }
@@ -364,9 +368,16 @@ actor OutboxSender {
     /// Writes down what came of an attempt, however often it takes. Until then its lane waits.
     private func settle(_ row: OutboxRow, _ attempt: Attempt, _ lease: OutboxLease) async {
         var replaced: [OutboxID] = []
+        // What goes with the row is in hand until it is told, as the row itself is.
+        defer { feeds.letsGo(of: .these(replaced)) }
         while true {
             do throws(OutboxStoreError) {
-                if attempt.step == .done { replaced = try await undone(by: row) }
+                if attempt.step == .done {
+                    let undone = try await undone(by: row)
+                    feeds.takesInHand(.these(undone))
+                    feeds.letsGo(of: .these(replaced))
+                    replaced = undone
+                }
                 try await store.settle(row.id, attempt.step, at: time.date(), under: lease)
                 break
             } catch {
