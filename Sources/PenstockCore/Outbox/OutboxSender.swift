@@ -337,9 +337,19 @@ actor OutboxSender {
                 outcome = OutboxOutcome(.cancelled, sendState: .unsent)
             }
             traffic.note(outcome.result, from: origin, at: time.now())
+            if let pause = pause(of: origin, after: error) { traffic.spare(origin, for: pause, at: time.now()) }
             let step = wait(row, outcome, decider) { endpoint.verdict(on: OutboxAnswer(error, row)) }
             return Attempt(step: step, end: .unreadable(error), error: error)
         }
+    }
+
+    /// How long the client leaves an origin alone, to which it has not sent a write for that reason.
+    ///
+    /// - Returns: `nil` where the error says nothing of the origin.
+    private func pause(of origin: HTTPURL.Origin, after error: APIError) -> Duration? {
+        guard case .unavailable = error.kind, error.request?.url.origin == origin else { return nil }
+        let (admissions, origins) = (client.state.admissions, client.state.origins)
+        return [admissions.pause(of: origin), origins.openTime(of: origin)].compactMap(\.self).max() ?? Self.glance
     }
 
     /// How a row waits that was taken before it was known where it goes: its host rests, or the app has paused its calls.
