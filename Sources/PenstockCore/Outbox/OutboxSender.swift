@@ -27,8 +27,8 @@ actor OutboxSender {
     /// When it was taken or renewed, on the clock of ``TimeSource/now``.
     private var renewed = Duration.zero
     private var traffic = OutboxTraffic()
-    /// How far the clock of the wall was ahead of ``TimeSource/now`` when it was last looked.
-    private var lead: TimeInterval
+    /// How far the clock of the wall was ahead of ``TimeSource/now`` when that was last seen.
+    private var lead: TimeInterval?
     /// Whether it has looked at what there is.
     private var hasBegun = false
     /// How often in a row the user of the moment was one who has signed out.
@@ -90,9 +90,11 @@ actor OutboxSender {
         let owner = owners.owner(identity, in: client.environment.name)
         let isHastened = takeHaste()
         if isHastened { traffic.hasten() }
-        let lead = time.lead
-        // Moments that were written before the clock was set back are that much further away, and nobody has meant that.
-        if isHastened || lead < self.lead - OutboxDecider.correction { try await store.hasten(owner, at: time.date()) }
+        let lead = time.lead ?? self.lead
+        // Moments that were written before the clock was set back are that much further away, and nobody has meant that. A user
+        // who has tapped twice waits for one of them, so a correction by seconds counts.
+        let isSetBack = if let lead, let last = self.lead { lead < last - Self.step } else { false }
+        if isHastened || isSetBack { try await store.hasten(owner, at: time.date()) }
         self.lead = lead
         traffic.review { client.isPaused($0) }
         let (now, moment) = (time.date(), time.now())
@@ -160,6 +162,9 @@ actor OutboxSender {
             call.end(.requested)
         }
     }
+
+    /// How many seconds a clock is set back by for what waits to wait no longer. Fewer make a wait longer by that little.
+    private static let step: TimeInterval = 1
 
     /// How many rows expire in one change.
     private static let batch = 100
@@ -413,8 +418,13 @@ actor OutboxSender {
 }
 
 extension TimeSource {
-    /// How far the clock of the wall, which can be set, is ahead of the one that cannot.
-    fileprivate var lead: TimeInterval { date().timeIntervalSince1970 - now().seconds }
+    /// How far the clock of the wall, which can be set, is ahead of the one that cannot; `nil` where so much time went by between
+    /// the looks at both that it would seem to be set.
+    fileprivate var lead: TimeInterval? {
+        let before = now()
+        let date = date()
+        return now() - before < .milliseconds(250) ? date.timeIntervalSince1970 - before.seconds : nil
+    }
 }
 
 extension OutboxFeeds {

@@ -288,10 +288,8 @@ struct OutboxTrafficTests {
         #expect(first.state == .replaced(by: second.id))
     }
 
-    @Test(
-        "A clock that is set back by more than it is ever corrected keeps no write",
-        arguments: [(301.0, true), (299, false)])
-    func clockSetBack(by seconds: TimeInterval, isSoon: Bool) async throws {
+    @Test("A clock that is set back keeps no write", arguments: [301.0, 299, 10])
+    func clockSetBack(by seconds: TimeInterval) async throws {
         let ahead = Locked(seconds)
         let rig = OutboxRig(ScriptedTransport([.respond(HTTPResponse(status: 201))])) { configuration in
             let base = configuration.time
@@ -302,9 +300,9 @@ struct OutboxTrafficTests {
         ahead.withLock { $0 = 0 }
         let began = rig.clock.timeSource.now()
         rig.outbox.start()
-        await rig.advance(until: receipt)
+        await rig.advance(until: receipt, by: .milliseconds(1))
         #expect(receipt.state == .done)
-        #expect((rig.clock.timeSource.now() - began < .seconds(60)) == isSoon)
+        #expect(rig.clock.timeSource.now() - began < .seconds(seconds))
         await rig.outbox.close()
     }
 }
