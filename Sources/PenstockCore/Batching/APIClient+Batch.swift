@@ -25,7 +25,7 @@ extension APIClient {
         _ endpoint: repeat each E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(BatchError) -> (repeat (each E).Output) {
         let run = CallRun(self, options: options, in: scope)
-        let members = (repeat BatchMember(each endpoint))
+        let members = (repeat BatchMember(each endpoint, self))
         var list: [any AnyBatchMember] = []
         for member in repeat each members { list.append(member) }
         try await Batch(members: list, limit: list.count).failFast(in: run)
@@ -42,7 +42,7 @@ extension APIClient {
     public func batch<E: Endpoint>(
         _ endpoints: [E], limit: Int = batchLimit, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(BatchError) -> [E.Output] {
-        let members = endpoints.map(BatchMember.init)
+        let members = endpoints.map { BatchMember($0, self) }
         let run = CallRun(self, options: options, in: scope)
         try await Batch(members: members, limit: limit).failFast(in: run)
         return try members.map { member throws(BatchError) in try member.output() }
@@ -56,7 +56,7 @@ extension APIClient {
         _ endpoint: repeat each E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async -> (repeat Result<(each E).Output, APIError>) {
         let run = CallRun(self, options: options, in: scope)
-        let members = (repeat BatchMember(each endpoint))
+        let members = (repeat BatchMember(each endpoint, self))
         var list: [any AnyBatchMember] = []
         for member in repeat each members { list.append(member) }
         await Batch(members: list, limit: list.count).collectAll(in: run)
@@ -69,7 +69,7 @@ extension APIClient {
     public func batchResults<E: Endpoint>(
         _ endpoints: [E], limit: Int = batchLimit, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async -> [Result<E.Output, APIError>] {
-        let members = endpoints.map(BatchMember.init)
+        let members = endpoints.map { BatchMember($0, self) }
         let run = CallRun(self, options: options, in: scope)
         await Batch(members: members, limit: limit).collectAll(in: run)
         return members.map(\.result)
@@ -86,7 +86,7 @@ extension APIClient {
         completion: @escaping @MainActor @Sendable (Result<(repeat (each E).Output), BatchError>) -> Void
     ) -> CallGroup {
         let run = CallRun(self, options: options, in: scope)
-        let members = (repeat BatchMember(each endpoint))
+        let members = (repeat BatchMember(each endpoint, self))
         var list: [any AnyBatchMember] = []
         for member in repeat each members { list.append(member) }
         let batch = Batch(members: list, limit: list.count)
@@ -110,7 +110,7 @@ extension APIClient {
         completion: @escaping @MainActor @Sendable (repeat Result<(each E).Output, APIError>) -> Void
     ) -> CallGroup {
         let run = CallRun(self, options: options, in: scope)
-        let members = (repeat BatchMember(each endpoint))
+        let members = (repeat BatchMember(each endpoint, self))
         var list: [any AnyBatchMember] = []
         for member in repeat each members { list.append(member) }
         let batch = Batch(members: list, limit: list.count)
@@ -129,7 +129,7 @@ extension APIClient {
         completion: @escaping @MainActor @Sendable (Result<[E.Output], BatchError>) -> Void
     ) -> CallGroup {
         let run = CallRun(self, options: options, in: scope)
-        let members = endpoints.map(BatchMember.init)
+        let members = endpoints.map { BatchMember($0, self) }
         let batch = Batch(members: members, limit: limit)
         return CallGroup {
             let result = await Result { () async throws(BatchError) in
@@ -149,7 +149,7 @@ extension APIClient {
         completion: @escaping @MainActor @Sendable ([Result<E.Output, APIError>]) -> Void
     ) -> CallGroup {
         let run = CallRun(self, options: options, in: scope)
-        let members = endpoints.map(BatchMember.init)
+        let members = endpoints.map { BatchMember($0, self) }
         let batch = Batch(members: members, limit: limit)
         return CallGroup {
             await batch.collectAll(in: run)
@@ -181,6 +181,8 @@ extension BatchError: CustomStringConvertible {
 /// One call of a batch, whatever its type.
 private protocol AnyBatchMember: AnyObject, Sendable {
     var endpointName: String { get }
+    var hasSucceeded: Bool { get }
+    /// What the call failed of; `nil` where it never began.
     var error: APIError? { get }
     func perform(in run: CallRun) async -> Bool
 }
@@ -188,20 +190,23 @@ private protocol AnyBatchMember: AnyObject, Sendable {
 /// One call of a batch, and its result once it has one.
 private final class BatchMember<E: Endpoint>: AnyBatchMember {
     private let endpoint: E
+    private let client: APIClient
     private let outcome = Locked<Result<E.Output, APIError>?>(nil)
 
-    init(_ endpoint: E) {
+    init(_ endpoint: E, _ client: APIClient) {
         self.endpoint = endpoint
+        self.client = client
     }
 
     var endpointName: String { String(describing: E.self) }
     /// What came of the call; a cancellation where it never began.
-    var result: Result<E.Output, APIError> { outcome.withLock { $0 } ?? .failure(.notBegun) }
-
-    var error: APIError? {
-        guard case .failure(let error) = result else { return nil }
-        return error
+    var result: Result<E.Output, APIError> {
+        outcome.withLock { $0 } ?? .failure(client.presented(.notBegun, of: endpoint.service))
     }
+
+    var hasSucceeded: Bool { outcome.withLock { if case .success? = $0 { true } else { false } } }
+
+    var error: APIError? { outcome.withLock { if case .failure(let error)? = $0 { error } else { nil } } }
 
     func perform(in run: CallRun) async -> Bool {
         let result = await run.send(endpoint)
@@ -226,10 +231,10 @@ private struct Batch: Sendable {
     func failFast(in run: CallRun) async throws(BatchError) {
         let failed = await perform(in: run, stopsAtFailure: true)
         guard let failed, let error = members[failed].error else {
-            guard members.allSatisfy({ $0.error == nil }) else { throw .cancelled }
+            guard members.allSatisfy(\.hasSucceeded) else { throw .cancelled(by: run.client) }
             return
         }
-        guard !(run.isEnded && error.kind == .cancelled) else { throw .cancelled }
+        guard !(run.isEnded && error.kind == .cancelled) else { throw .cancelled(by: run.client) }
         throw BatchError(index: failed, endpoint: members[failed].endpointName, error: error)
     }
 
@@ -244,7 +249,9 @@ private struct Batch: Sendable {
 }
 
 extension BatchError {
-    fileprivate static var cancelled: BatchError { BatchError(index: nil, endpoint: "", error: .notBegun) }
+    fileprivate static func cancelled(by client: APIClient) -> BatchError {
+        BatchError(index: nil, endpoint: "", error: client.presented(.notBegun, of: nil))
+    }
 }
 
 extension CallRun {

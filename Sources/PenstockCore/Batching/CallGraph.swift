@@ -133,7 +133,7 @@ public struct CallGraph: Sendable {
                 do {
                     return await run.send(try make(outputs)).map { $0 }
                 } catch {
-                    return .failure(.wrapping(error, stage: .prepare))
+                    return .failure(run.client.presented(.wrapping(error, stage: .prepare), of: nil))
                 }
             })
         return CallNode(number: number, name: name)
@@ -300,7 +300,7 @@ extension CallRun {
         _ = await run(schedule) { skips in
             for skip in skips {
                 let cause = nodes[skip.cause]
-                let error = outputs.error(of: cause.number) ?? .notBegun
+                let error = outputs.error(of: cause.number) ?? client.presented(.notBegun, of: nil)
                 outputs.put(.failure(.skipped(because: cause.name, error)), for: nodes[skip.call].number)
             }
         } perform: { index in
@@ -309,7 +309,9 @@ extension CallRun {
             return (try? result.get()) != nil
         }
         var results = outputs.all
-        for node in nodes where results[node.number] == nil { results[node.number] = .failure(.failed(.notBegun)) }
+        for node in nodes where results[node.number] == nil {
+            results[node.number] = .failure(.failed(client.presented(.notBegun, of: nil)))
+        }
         return CallGraphResults(results)
     }
 }

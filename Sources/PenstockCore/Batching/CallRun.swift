@@ -25,7 +25,7 @@ struct CallRun: Sendable {
     /// Sends one of the calls, unless the user or the environment is another one by now: what comes first may decide on what comes
     /// later, and none of it is for that one.
     func send<E: Endpoint>(_ endpoint: E) async -> Result<E.Output, APIError> {
-        guard let call = begin(endpoint) else { return .failure(.notBegun) }
+        guard let call = begin(endpoint) else { return .failure(client.presented(.notBegun, of: endpoint.service)) }
         return await call.result.map(\.value)
     }
 

@@ -224,10 +224,10 @@ extension APIClient {
     ///   asked for. ``APIError/Kind/invalidConfiguration(reason:)`` where no service has a base URL there, since no call could
     ///   be made any more; a service whose base URLs are read anew, or that was not made yet, may have one.
     public func switchEnvironment(to environment: ServerEnvironment) throws(APIError) {
-        guard configuration.allowsEnvironmentSwitch else { throw .environmentSwitch }
+        guard configuration.allowsEnvironmentSwitch else { throw presented(.environmentSwitch, of: nil) }
         guard configuration.services.mayLive(in: environment) else {
             let reason = "no service has a base URL in the environment \(environment)"
-            throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
+            throw presented(APIError(.invalidConfiguration(reason: reason), stage: .prepare), of: nil)
         }
         state.lineage.environment = environment
     }

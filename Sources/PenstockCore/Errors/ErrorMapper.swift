@@ -9,8 +9,8 @@
 public struct ErrorMapper: Sendable {
     private let map: @Sendable (APIError) -> APIError.Presentation?
 
-    /// A mapper that asks a closure about each error that a client tells: of its calls, of the managers and pagers that make
-    /// them, and of what it is asked about credentials.
+    /// A mapper that asks a closure about each error that a client tells: of its calls, of the managers, pagers, mergers,
+    /// batches and graphs that make them, and of what it is asked about credentials and environments.
     ///
     /// What has no client does not know the mapper: the errors of ``Payload/value(_:at:)`` and ``Payload/reformed(with:)``
     /// outside a call, of channels, and of lists of transfers are mapped by ``APIError/presented(by:)``.

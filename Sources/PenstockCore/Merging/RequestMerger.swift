@@ -24,6 +24,8 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
     private struct State: Sendable {
         var queue: MergeQueue<CallParty, Key>
         var waiting: [Int: Waiting] = [:]
+        /// Of the last request, whose mapper sees the errors that are none of a call.
+        var service: ServiceID?
     }
 
     private let client: APIClient
@@ -63,9 +65,9 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
         if place.isFull { close(place.batch) }
         guard let result = await flight.value() else {
             state.withLock { $0.queue.leave(key, in: place.batch) }
-            throw .notBegun
+            throw presented(.notBegun)
         }
-        guard let value = try result.get()[key] else { throw APIError(MergeError.noValue) }
+        guard let value = try result.get()[key] else { throw presented(APIError(MergeError.noValue)) }
         return value
     }
 
@@ -90,7 +92,7 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
             state.waiting[place.batch] = Waiting(flight: new, run: run, party: party)
             return (place, new, ended)
         }
-        ended?.start { .failure(.notBegun) }
+        ended?.start { .failure(self.presented(.notBegun)) }
         return (place, flight)
     }
 
@@ -115,16 +117,22 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
     }
 
     private func send(_ keys: [Key], _ waiting: Waiting) async -> Result<[Key: Value], APIError> {
-        guard waiting.party == CallParty(of: client) else { return .failure(.notBegun) }
-        switch await waiting.run.send(endpoint(keys)) {
+        guard waiting.party == CallParty(of: client) else { return .failure(presented(.notBegun)) }
+        let request = endpoint(keys)
+        state.withLock { $0.service = request.service }
+        switch await waiting.run.send(request) {
         case .failure(let error): return .failure(error)
         case .success(let output):
             do {
                 return .success(try values(output))
             } catch {
-                return .failure(.wrapping(error, stage: .validation))
+                return .failure(presented(.wrapping(error, stage: .validation)))
             }
         }
+    }
+
+    private func presented(_ error: APIError) -> APIError {
+        client.presented(error, of: state.withLock { $0.service })
     }
 }
 

@@ -159,16 +159,17 @@ public final class Outbox: Sendable {
         if let rest { row.restsUntil = row.created.addingTimeInterval((rest - time.now()).seconds) }
         // Before it is on disk, so that whoever sends it at once has somebody to tell.
         let feed = feeds.feed(for: row.id, .queued)
-        let placement: OutboxPlacement
-        do throws(OutboxStoreError) {
-            placement = try await store.put(row, isNumbered: policy.numberField != nil)
-        } catch {
-            throw .store(error)
+        // Which rows of its fold it replaces, only the store can say.
+        let hands = row.fold == nil ? OutboxHands.none : .all
+        let placed = row
+        return try await holding(hands) { () async throws(OutboxError) in
+            let placement = try await kept { store throws(OutboxStoreError) in
+                try await store.put(placed, isNumbered: policy.numberField != nil)
+            }
+            feeds.noteStored(placed.id)
+            for id in placement.replaced { feeds.tell(id, .replaced(by: placed.id)) }
+            return OutboxReceipt(id: placed.id, feed: feed)
         }
-        feeds.noteStored(row.id)
-        for id in placement.replaced { feeds.tell(id, .replaced(by: row.id)) }
-        sender.ring()
-        return OutboxReceipt(id: row.id, feed: feed)
     }
 
     /// The receipt of a write that was put earlier, also by an earlier run of the app.
@@ -252,12 +253,11 @@ public final class Outbox: Sendable {
     /// - Returns: `false` for one that is being sent, which stays.
     @discardableResult
     public func discard(_ id: OutboxID) async throws(OutboxError) -> Bool {
-        feeds.takesInHand(id)
-        defer { feeds.letsGo(of: id) }
-        let isGone = try await kept { store throws(OutboxStoreError) in try await store.remove(id) }
-        if isGone { feeds.tell(id, .discarded) }
-        sender.ring()
-        return isGone
+        try await holding(.these([id])) { () async throws(OutboxError) in
+            let isGone = try await kept { store throws(OutboxStoreError) in try await store.remove(id) }
+            if isGone { feeds.tell(id, .discarded) }
+            return isGone
+        }
     }
 
     /// A user has signed out: ends what is being sent for them and removes their writes in every environment, but those
@@ -270,12 +270,25 @@ public final class Outbox: Sendable {
             $0.isolation.identity.isWritten(as: identity) && $0.endpointType is any OutboxEndpoint.Type
         }
         let digest = OutboxOwner(identity: identity, environment: "").identity
-        feeds.takesAllInHand()
-        defer { feeds.letsGoOfAll() }
-        let gone = try await kept { store throws(OutboxStoreError) in try await store.removeAll(ofIdentity: digest) }
-        for id in gone { feeds.tell(id, .discarded) }
-        sender.ring()
-        return gone.count
+        return try await holding(.all) { () async throws(OutboxError) in
+            let gone = try await kept { store throws(OutboxStoreError) in try await store.removeAll(ofIdentity: digest)
+            }
+            for id in gone { feeds.tell(id, .discarded) }
+            return gone.count
+        }
+    }
+
+    /// Has rows in hand while `body` changes the store and tells of what goes with that, so that nobody wonders meanwhile where
+    /// it is gone. However that ends, the sender looks afterwards: what another process has settled by then it has passed over.
+    private func holding<Output: Sendable>(
+        _ hands: OutboxHands, _ body: () async throws(OutboxError) -> Output
+    ) async throws(OutboxError) -> Output {
+        feeds.takesInHand(hands)
+        defer {
+            feeds.letsGo(of: hands)
+            sender.ring()
+        }
+        return try await body()
     }
 
     private func kept<Output: Sendable>(

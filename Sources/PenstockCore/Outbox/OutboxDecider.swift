@@ -367,6 +367,11 @@ public struct OutboxThrottle: Hashable, Sendable {
         }
     }
 
+    /// Tries nothing for a while, which is no failure; one alone finds out whether it is over.
+    mutating func spare(for pause: Duration, at now: Duration) {
+        until = max(until ?? .zero, now + max(pause, Self.shortest))
+    }
+
     /// How many more may be begun.
     ///
     /// - Parameters:
@@ -374,7 +379,7 @@ public struct OutboxThrottle: Hashable, Sendable {
     ///   - lanes: how many may be at once.
     public func free(sending: Int, lanes: Int, at now: Duration) -> Int {
         if let until, now < until { return 0 }
-        return max((failures == 0 ? lanes : 1) - sending, 0)
+        return max((until == nil ? lanes : 1) - sending, 0)
     }
 }
 

@@ -246,23 +246,24 @@ final class OutboxFeeds: Sendable {
 
     func tell(_ id: OutboxID, _ state: OutboxState, _ end: OutboxEnd? = nil) {
         hear(id, state, end)
-        // That nobody here knows what became of it is no news to whoever has settled it.
-        if state != .settledElsewhere { company.tell(id, state, end, butNot: self) }
+        company.tell(id, state, end, butNot: self)
     }
 
-    /// Notes that the outbox of these feeds has a row in hand, so that nobody else wonders where it is gone before the end of it
+    /// Notes that the outbox of these feeds has rows in hand, so that nobody else wonders where one is gone before the end of it
     /// is told.
-    func takesInHand(_ id: OutboxID) { company.note(id, by: 1) }
+    func takesInHand(_ hands: OutboxHands) { company.note(hands, by: 1) }
 
-    func letsGo(of id: OutboxID) { company.note(id, by: -1) }
-
-    /// The same for rows that are not known before: all are in hand.
-    func takesAllInHand() { company.noteAll(by: 1) }
-
-    func letsGoOfAll() { company.noteAll(by: -1) }
+    func letsGo(of hands: OutboxHands) { company.note(hands, by: -1) }
 
     /// Whether one of the outboxes that share the store has the row in hand, and will tell of it.
     func isInHand(_ id: OutboxID) -> Bool { company.isInHand(id) }
+
+    /// Tells that a row is gone which nobody in this process has in hand, unless it was told before what has become of it. It is
+    /// no news to the other outboxes: each of them looks for itself.
+    func tellSettledElsewhere(_ id: OutboxID) {
+        let isOpen = content.withLock { $0.feeds[id]?.feed?.state.isOpen == true }
+        if isOpen { hear(id, .settledElsewhere, nil) }
+    }
 
     fileprivate func hear(_ id: OutboxID, _ state: OutboxState, _ end: OutboxEnd?) {
         let feed = content.withLock { content in
@@ -315,6 +316,14 @@ final class OutboxFeeds: Sendable {
         for feed in feeds { feed.tell(.closed) }
         for listener in listeners { listener.finish() }
     }
+}
+
+/// Which rows somebody has in hand: nobody else wonders where one of them is gone, since its end will be told.
+enum OutboxHands: Sendable {
+    case none
+    case these([OutboxID])
+    /// Those that are not known before are all of them.
+    case all
 }
 
 /// The outboxes of this process that have one store object: what one of them does with a write, those hear who have put it.
@@ -370,15 +379,18 @@ final class OutboxCompany: Sendable {
         for other in others { other.hear(id, state, end) }
     }
 
-    func note(_ id: OutboxID, by change: Int) {
+    func note(_ hands: OutboxHands, by change: Int) {
         content.withLock { content in
-            let count = content.inHand[id, default: 0] + change
-            content.inHand[id] = count > 0 ? count : nil
+            switch hands {
+            case .none: break
+            case .these(let ids):
+                for id in ids {
+                    let count = content.inHand[id, default: 0] + change
+                    content.inHand[id] = count > 0 ? count : nil
+                }
+            case .all: content.allInHand += change
+            }
         }
-    }
-
-    func noteAll(by change: Int) {
-        content.withLock { $0.allInHand += change }
     }
 
     func isInHand(_ id: OutboxID) -> Bool {

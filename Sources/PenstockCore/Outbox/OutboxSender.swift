@@ -27,8 +27,8 @@ actor OutboxSender {
     /// When it was taken or renewed, on the clock of ``TimeSource/now``.
     private var renewed = Duration.zero
     private var traffic = OutboxTraffic()
-    /// How far the clock of the wall was ahead of ``TimeSource/now`` when it was last looked.
-    private var lead: TimeInterval
+    /// How far the clock of the wall was ahead of ``TimeSource/now`` when that was last seen.
+    private var lead: TimeInterval?
     /// Whether it has looked at what there is.
     private var hasBegun = false
     /// How often in a row the user of the moment was one who has signed out.
@@ -90,9 +90,11 @@ actor OutboxSender {
         let owner = owners.owner(identity, in: client.environment.name)
         let isHastened = takeHaste()
         if isHastened { traffic.hasten() }
-        let lead = time.lead
-        // Moments that were written before the clock was set back are that much further away, and nobody has meant that.
-        if isHastened || lead < self.lead - OutboxDecider.correction { try await store.hasten(owner, at: time.date()) }
+        let lead = time.lead ?? self.lead
+        // Moments that were written before the clock was set back are that much further away, and nobody has meant that. A user
+        // who has tapped twice waits for one of them, so a correction by seconds counts.
+        let isSetBack = if let lead, let last = self.lead { lead < last - Self.step } else { false }
+        if isHastened || isSetBack { try await store.hasten(owner, at: time.date()) }
         self.lead = lead
         traffic.review { client.isPaused($0) }
         let (now, moment) = (time.date(), time.now())
@@ -111,13 +113,14 @@ actor OutboxSender {
         if tasks.isEmpty, !isDue || free == 0 {
             await letGo()
             let all = held.isEmpty ? next : try await store.nextMoment(of: owner, at: now)
-            try await lookElsewhere(isAll: all == nil)
-            return all == nil ? nil : pause(until: next, now, moment)
+            let isSoon = try await lookElsewhere(isAll: all == nil)
+            return [all == nil ? nil : pause(until: next, now, moment), isSoon ? Self.glance : nil]
+                .compactMap(\.self).min()
         }
         guard let lease = try await heldLease(now, moment) else {
             loseLease()
-            try await lookElsewhere(isAll: false)
-            return configuration.lease / 3
+            let isSoon = try await lookElsewhere(isAll: false)
+            return isSoon ? min(Self.glance, configuration.lease / 3) : configuration.lease / 3
         }
         guard isDue, free > 0 else {
             giveUpPaused()
@@ -159,6 +162,9 @@ actor OutboxSender {
             call.end(.requested)
         }
     }
+
+    /// How many seconds a clock is set back by for what waits to wait no longer. Fewer make a wait longer by that little.
+    private static let step: TimeInterval = 1
 
     /// How many rows expire in one change.
     private static let batch = 100
@@ -254,21 +260,24 @@ actor OutboxSender {
     /// Finds out what other processes have done with the writes that are watched here.
     ///
     /// - Parameter isAll: whether no moment will come at which to look at the rest.
-    private func lookElsewhere(isAll: Bool) async throws(OutboxStoreError) {
+    /// - Returns: whether to look again soon: a row is gone that is in hand, by somebody who need not have removed it.
+    private func lookElsewhere(isAll: Bool) async throws(OutboxStoreError) -> Bool {
+        var isSoon = false
         for id in feeds.open(limit: isAll ? .max : 64) where !tasks.values.contains(where: { $0.row == id }) {
             guard let row = try await store.row(id) else {
                 // Asked after it was seen to be gone: who has it in hand tells of it before letting go.
-                if !feeds.isInHand(id) { feeds.tell(id, .settledElsewhere) }
+                if feeds.isInHand(id) { isSoon = true } else { feeds.tellSettledElsewhere(id) }
                 continue
             }
             if case .undeliverable(let failure) = row.state { feeds.fail(id, failure) }
         }
+        return isSoon
     }
 
     // MARK: One row
 
     private func begin(_ row: OutboxRow, _ lease: OutboxLease) {
-        feeds.takesInHand(row.id)
+        feeds.takesInHand(.these([row.id]))
         feeds.tell(row.id, .sending(attempt: row.attempts))
         lastTask += 1
         tasks[lastTask] = Sending(
@@ -279,7 +288,7 @@ actor OutboxSender {
     private func send(_ row: OutboxRow, _ lease: OutboxLease, _ number: Int) async {
         let attempt = await attempt(row)
         if !Task.isCancelled || attempt.step == .done { await settle(row, attempt, lease) }
-        feeds.letsGo(of: row.id)
+        feeds.letsGo(of: .these([row.id]))
         tasks[number] = nil
         ring()
     }
@@ -333,9 +342,19 @@ actor OutboxSender {
                 outcome = OutboxOutcome(.cancelled, sendState: .unsent)
             }
             traffic.note(outcome.result, from: origin, at: time.now())
+            if let pause = pause(of: origin, after: error) { traffic.spare(origin, for: pause, at: time.now()) }
             let step = wait(row, outcome, decider) { endpoint.verdict(on: OutboxAnswer(error, row)) }
             return Attempt(step: step, end: .unreadable(error), error: error)
         }
+    }
+
+    /// How long the client leaves an origin alone, to which it has not sent a write for that reason.
+    ///
+    /// - Returns: `nil` where the error says nothing of the origin.
+    private func pause(of origin: HTTPURL.Origin, after error: APIError) -> Duration? {
+        guard case .unavailable = error.kind, error.request?.url.origin == origin else { return nil }
+        let (admissions, origins) = (client.state.admissions, client.state.origins)
+        return [admissions.pause(of: origin), origins.openTime(of: origin)].compactMap(\.self).max() ?? Self.glance
     }
 
     /// How a row waits that was taken before it was known where it goes: its host rests, or the app has paused its calls.
@@ -364,9 +383,16 @@ actor OutboxSender {
     /// Writes down what came of an attempt, however often it takes. Until then its lane waits.
     private func settle(_ row: OutboxRow, _ attempt: Attempt, _ lease: OutboxLease) async {
         var replaced: [OutboxID] = []
+        // What goes with the row is in hand until it is told, as the row itself is.
+        defer { feeds.letsGo(of: .these(replaced)) }
         while true {
             do throws(OutboxStoreError) {
-                if attempt.step == .done { replaced = try await undone(by: row) }
+                if attempt.step == .done {
+                    let undone = try await undone(by: row)
+                    feeds.takesInHand(.these(undone))
+                    feeds.letsGo(of: .these(replaced))
+                    replaced = undone
+                }
                 try await store.settle(row.id, attempt.step, at: time.date(), under: lease)
                 break
             } catch {
@@ -392,8 +418,13 @@ actor OutboxSender {
 }
 
 extension TimeSource {
-    /// How far the clock of the wall, which can be set, is ahead of the one that cannot.
-    fileprivate var lead: TimeInterval { date().timeIntervalSince1970 - now().seconds }
+    /// How far the clock of the wall, which can be set, is ahead of the one that cannot; `nil` where so much time went by between
+    /// the looks at both that it would seem to be set.
+    fileprivate var lead: TimeInterval? {
+        let before = now()
+        let date = date()
+        return now() - before < .milliseconds(250) ? date.timeIntervalSince1970 - before.seconds : nil
+    }
 }
 
 extension OutboxFeeds {

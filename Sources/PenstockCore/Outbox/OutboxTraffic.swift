@@ -25,6 +25,11 @@ struct OutboxTraffic {
         hosts[origin, default: Standing()].throttle.note(result, at: now)
     }
 
+    /// Leaves a host alone for a while, as the client does: so does what waits, rather than be refused row by row.
+    mutating func spare(_ origin: HTTPURL.Origin, for pause: Duration, at now: Duration) {
+        hosts[origin, default: Standing()].throttle.spare(for: pause, at: now)
+    }
+
     /// Every host may be tried again.
     mutating func hasten() {
         for origin in hosts.keys { hosts[origin]?.throttle = OutboxThrottle() }
@@ -52,7 +57,8 @@ struct OutboxTraffic {
         return closed.reduce(into: Set(paused.keys)) { $0.formUnion($1.destinations) }
     }
 
-    /// Whether a host that has failed may be tried again, by one row alone, so that rows are to be taken one at a time.
+    /// Whether a host that has failed, or was left alone, may be tried again, by one row alone, so that rows are to be taken one
+    /// at a time.
     func isProbing(at now: Duration) -> Bool {
         hosts.values.contains { host in host.throttle.until.map { $0 <= now } ?? false }
     }

@@ -137,6 +137,11 @@ final class Admissions: Sendable {
         for promise in refused { promise.keep(.refused(wait: min(pause, RateLimiter.longestPause))) }
     }
 
+    /// How long a server still wants to be left alone; `nil` when it does not, or that is not heeded.
+    func pause(of origin: HTTPURL.Origin) -> Duration? {
+        state.withLock { $0.queue.pause(of: origin.text, at: time.now()) }
+    }
+
     /// Refuses those that were held back, and are let go to wait for a server for longer than they may.
     private func refuseLate() {
         guard policy.heedsServer else { return }

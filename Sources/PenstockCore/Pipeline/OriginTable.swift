@@ -181,10 +181,15 @@ final class OriginTable: Sendable {
 
     /// Whether nothing would be sent to an origin at a moment to come, as far as is known now.
     func isOpen(_ origin: HTTPURL.Origin, in wait: Duration) -> Bool {
-        guard breaker != nil else { return false }
-        let moment = time.now() + wait
+        openTime(of: origin).map { wait < $0 } ?? false
+    }
+
+    /// How long nothing is sent to an origin whose circuit is open; `nil` where it is not.
+    func openTime(of origin: HTTPURL.Origin) -> Duration? {
+        guard breaker != nil else { return nil }
+        let now = time.now()
         return table.withLock { table in
-            if case .open(let until)? = table.known(origin)?.breaker?.state { moment < until } else { false }
+            if case .open(let until)? = table.known(origin)?.breaker?.state, until > now { until - now } else { nil }
         }
     }
 

@@ -278,6 +278,9 @@ public struct AdmissionQueue: Sendable {
         return refuseLate(of: host, at: now).map(\.ticket)
     }
 
+    /// How long a server still wants to be left alone; `nil` when it does not.
+    func pause(of host: String, at now: Duration) -> Duration? { hosts[host]?.limiter.pause(at: now) }
+
     /// Those that cannot be sent in the time that they have, or that their server may have them wait: they wait no more. Where no
     /// server wants to be left alone there are none: the app's own rate is waited for.
     ///

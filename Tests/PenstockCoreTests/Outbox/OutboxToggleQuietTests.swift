@@ -160,6 +160,24 @@ struct OutboxToggleQuietTests {
         await rig.outbox.close()
     }
 
+    @Test("A clock that is set back while a tap rests has nobody wait for that", arguments: [299.0, 5, 1.5])
+    func clockSetBack(by seconds: TimeInterval) async throws {
+        let (stub, behind) = (Self.server(), Locked(0.0))
+        let rig = OutboxRig(stub) { configuration in
+            let base = configuration.time
+            configuration.time = TimeSource(
+                now: base.now, date: { base.date().addingTimeInterval(-behind.withLock { $0 }) }, sleep: base.sleep)
+        }
+        let like = try await Self.resting(rig)
+        behind.withLock { $0 = seconds }
+        let start = rig.clock.now.offset
+        await rig.advance(by: .milliseconds(1)) { stub.requests.count == 2 }
+        #expect(rig.clock.now.offset - start < .seconds(seconds))
+        try await like.settled()
+        #expect(Self.told(stub) == [true, false])
+        await rig.outbox.close()
+    }
+
     @Test(
         "What rests is discarded, and forgotten when its user signs out, and nothing of it is sent",
         arguments: [true, false])
