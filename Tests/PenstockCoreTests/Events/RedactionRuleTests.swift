@@ -412,6 +412,23 @@ import Testing
         #expect(!"\(kind)".contains("hunter2"))
     }
 
+    @Test(arguments: [
+        ("x\npin: abcd", #""x\\npin: ‹redacted›""#),
+        ("x\nAuthorization: abcd efgh", #""x\\nAuthorization: ‹redacted›""#),
+        ("{'token':'hunter2'}", #""{\\'token\\':\\'‹redacted›\\'}""#),
+        (#"{"token":"hunter2"}"#, #""{\\"token\\":\\"‹redacted›\\"}""#),
+        ("E\"7\n", #""E\\"7\\n""#), ("0", #""0""#),
+    ]) func `a code is without its secrets before it is put in quotes`(code: String, shown: String) {
+        #expect("\(APIError.Kind.business(code: .string(code), message: "a"))" == "business \(shown): a")
+    }
+
+    @Test func `a code that is long is cut off, and says so`() {
+        for code in [String(repeating: "a b ", count: 100), "pin=" + String(repeating: "a", count: 9_000)] {
+            let shown = "\(APIError.Kind.business(code: .string(code), message: "c"))"
+            #expect(shown.utf8.count < 300 && shown.hasSuffix("…: c"))
+        }
+    }
+
     @Test(arguments: ["text/plain", "application/json", nil])
     func `content without secrets stays byte for byte, whatever its encoding`(type: String?) {
         for bytes: [UInt8] in [[0xEF, 0xBB, 0xBF, 0x61], [0x63, 0x61, 0x66, 0xE9], [0xFF, 0xFE, 0x61, 0x00], []] {
