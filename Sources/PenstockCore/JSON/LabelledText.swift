@@ -30,7 +30,7 @@ struct LabelledText {
         /// How its name is written.
         let style: Style
 
-        var isSecret: Bool { Redaction.isSecret(HTTPFieldName(name)) }
+        func isSecret(_ value: @autoclosure () -> String) -> Bool { SecretName.saysSecret(name, of: value()) }
     }
 
     /// How often JSON is looked for in a text of JSON.
@@ -110,7 +110,7 @@ struct LabelledText {
                 return
             }
             let inner = LabelScope<Place>(isObject: isObject, in: levels.last)
-            if secretLevel == nil, let member, member.style == .singleQuotes, member.isSecret {
+            if secretLevel == nil, let member, member.style == .singleQuotes, member.isSecret("") {
                 secretLevel = levels.count
             }
             member = nil
@@ -130,11 +130,11 @@ struct LabelledText {
         if isName, readBareName() { return }
         let word = rest.prefix(while: LabelledValues.isOfWord)
         let place = Place(kind: .word, start: word.startIndex, end: word.endIndex)
-        note(place)
+        note(place, isNumber: word.first == UInt8(ascii: "-") || word.contains(where: SecretName.isDigit))
         if secretLevel != nil {
             secrets.append(place)
         } else if lastSign == UInt8(ascii: ":"), let member, member.style == .singleQuotes,
-            let value = Self.plain(rest), member.isSecret
+            let value = Self.plain(rest), member.isSecret(String(decoding: value, as: UTF8.self))
         {
             secrets.append(Place(kind: .text, start: value.startIndex, end: value.endIndex))
         }
@@ -165,9 +165,9 @@ struct LabelledText {
         return tells ? value : nil
     }
 
-    private mutating func note(_ place: Place) {
+    private mutating func note(_ place: Place, isNumber: Bool = false) {
         guard let last = levels.indices.last else { return }
-        levels[last].note(place)
+        levels[last].note(place, isNumber: isNumber)
     }
 
     private mutating func end() {
@@ -216,7 +216,7 @@ struct LabelledText {
             take(name: text, style)
         } else {
             levels[last].take(text, at: place)
-            let isSecret = secretLevel != nil || !isNameToo && isSecretValue(style)
+            let isSecret = secretLevel != nil || !isNameToo && isSecret(text, style)
             if isSecret, !content.isEmpty { secrets.append(place) }
             member = isNameToo ? Member(name: text, style: style) : nil
         }
@@ -226,9 +226,10 @@ struct LabelledText {
         texts.append((place, isEscaped ? Array(RedactedJSON.encoded(shown).dropFirst().dropLast()) : Array(shown.utf8)))
     }
 
-    private func isSecretValue(_ style: Member.Style) -> Bool {
+    /// Whether a value is secret by its member's name.
+    private func isSecret(_ value: String, _ style: Member.Style) -> Bool {
         guard let member, style == .singleQuotes || member.style == .singleQuotes else { return false }
-        return member.isSecret
+        return member.isSecret(value)
     }
 
     private mutating func take(name: String, _ style: Member.Style) {

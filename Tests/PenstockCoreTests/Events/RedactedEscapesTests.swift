@@ -288,6 +288,23 @@ import Testing
         (#"{"label":"authToken","text":"a"}"#, #"{"label":"authToken","text":"‹redacted›"}"#),
         (#"{"k":"Authorization","v":"a"}"#, #"{"k":"Authorization","v":"‹redacted›"}"#),
         (#"{"name":"session-notes","text":"a"}"#, #"{"name":"session-notes","text":"‹redacted›"}"#),
+        // What people read of a row of numbers, and what is a translation of one word.
+        (#"{"label":"Tokens","value":1200}"#, #"{"label":"Tokens","value":1200}"#),
+        (#"{"value":-1.5,"label":"input_tokens"}"#, #"{"value":-1.5,"label":"input_tokens"}"#),
+        (#"{"label":"Tokens","value":"a"}"#, #"{"label":"Tokens","value":"‹redacted›"}"#),
+        (#"{"label":"new_password","value":["a",7]}"#, #"{"label":"new_password","value":["‹redacted›",0]}"#),
+        (#"{"label":"PIN","value":1234}"#, #"{"label":"PIN","value":0}"#),
+        (#"{"name":"tokens","value":1200}"#, #"{"name":"tokens","value":0}"#),
+        (#"{"key":"tokens","label":"Tokens","value":7}"#, #"{"key":"tokens","label":"Tokens","value":0}"#),
+        (#"{"label":"Password","text":"Kennwort"}"#, #"{"label":"Password","text":"Kennwort"}"#),
+        (#"{"label":"Password","text":"Le mot de passe ?"}"#, #"{"label":"Password","text":"Le mot de passe ?"}"#),
+        (#"{"label":"Password","text":"abcd7"}"#, #"{"label":"Password","text":"‹redacted›"}"#),
+        (#"{"label":"Password","text":"ab!c=d"}"#, #"{"label":"Password","text":"‹redacted›"}"#),
+        (#"{"label":"Password","text":"aBcd"}"#, #"{"label":"Password","text":"‹redacted›"}"#),
+        (#"{"label":"Password","text":7}"#, #"{"label":"Password","text":0}"#),
+        (#"{"label":"my_pin","text":"Kennwort"}"#, #"{"label":"my_pin","text":"‹redacted›"}"#),
+        (#"{"id":"password","text":"Kennwort"}"#, #"{"id":"password","text":"‹redacted›"}"#),
+        (#"{"name":"pin","label":"PIN","text":"a"}"#, #"{"name":"pin","label":"PIN","text":"‹redacted›"}"#),
         (#"{"loc":["password","body"],"input":"a"}"#, #"{"loc":["password","body"],"input":"a"}"#),
         (#"{"locs":["pin"],"input":"a"}"#, #"{"locs":["pin"],"input":"a"}"#),
         (#"{"type":"passwords","v":"b"}"#, #"{"type":"passwords","v":"b"}"#),
@@ -486,6 +503,10 @@ import Testing
         let pairs: JSONValue = ["h": [["pin", "hunter2"], ["pin", 7, "a"]]]
         #expect("\(pairs)" == #"{"h": [["pin", ‹redacted›], ["pin", 7, "a"]]}"#)
         #expect("\(JSONValue.array(["pin", "a"]))" == #"["pin", "a"]"#)
+        let rows: JSONValue = [["label": "Tokens", "value": 12], ["label": "PIN", "value": 12]]
+        #expect("\(rows)" == #"[{"label": "Tokens", "value": 12}, {"label": "PIN", "value": ‹redacted›}]"#)
+        let row: ParameterObject = ["label": "Tokens", "value": 12]
+        #expect("\(row)" == #"["label": "Tokens", "value": 12]"#)
         let told: JSONValue = ["loc": ["body", "pin"], "input": ["a": "hunter2"]]
         #expect("\(told)" == #"{"input": {"a": ‹redacted›}, "loc": ["body", "pin"]}"#)
         #expect("\(JSONValue.object(["loc": ["pin", "a"], "input": 7]))" == #"{"input": 7, "loc": ["pin", "a"]}"#)
