@@ -46,6 +46,31 @@ struct ScriptedTransportTests {
         script.release()
     }
 
+    @Test func `A held step ends by the time-outs of its exchange`() async throws {
+        let clock = TestClock()
+        let steps = Array(repeating: ScriptedTransport.Step.held(.respond(.init(status: 200))), count: 3)
+        let script = ScriptedTransport(steps, time: clock.timeSource)
+        let url = try HTTPURL("http://shop.test/a")
+        for (timeouts, phase) in [(Timeouts(total: .milliseconds(200)), TimeoutPhase.total), (Timeouts(), .firstByte)] {
+            let request = TransportRequest(HTTPRequest(method: .get, url: url), timeouts: timeouts)
+            async let failure = #expect(throws: TransportError.self) { try await script.perform(request) }
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .milliseconds(199))
+            #expect(script.openExchangeCount == 1)
+            clock.advance(by: phase == .total ? .milliseconds(1) : .seconds(30))
+            let error = await failure
+            #expect(error?.kind == .timeout(phase) && error?.sendState == .maybeProcessed)
+            #expect(script.openExchangeCount == 0)
+        }
+        // What ended is not released in place of the next one, and its time-out ends with it.
+        async let held = script.perform(exchange())
+        await clock.waitForSleepers(count: 1)
+        script.release()
+        #expect(try await held.response.status == 200)
+        for _ in 0..<100 where clock.sleeperCount > 0 { await Task.yield() }
+        #expect(clock.sleeperCount == 0)
+    }
+
     @Test func `A call that is cancelled already uses no step`() async throws {
         let script = ScriptedTransport([.respond(.init(status: 200))])
         let control = ExchangeControl()

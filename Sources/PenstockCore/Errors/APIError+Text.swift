@@ -62,7 +62,7 @@ extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, 
         case .invalidParameter(let field, let reason):
             "\(entry.name) \(PrintableText.redacted(field)): \(Redaction.text(PrintableText.redactable(reason)))"
         case .business(let code, let message):
-            "\(entry.name) \(PrintableText.redacted(code.debugDescription)): \(PrintableText.redacted(message))"
+            "\(entry.name) \(code.redacted): \(PrintableText.redacted(message))"
         default: Redaction.text(PrintableText.redactable(text))
         }
     }
@@ -87,11 +87,22 @@ extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, 
         case .transport(let fault): "\(name): \(fault.rawValue)"
         case .limitExceeded(let limit): "\(name): \(limit)"
         case .httpStatus(let status): "\(name) \(status)"
-        case .business(let code, let message): "\(name) \(code.debugDescription): \(message)"
+        case .business(let code, let message): "\(name) \(code.redacted): \(message)"
         case .validation(let rule): "\(name): \(rule)"
         case .decoding(let path, let reason): "\(name) at \(path.isEmpty ? "the root" : path): \(reason)"
         case .storage(let fault): "\(name): \(fault.rawValue)"
         case .cancelled, .cacheMiss, .decryption: name
+        }
+    }
+}
+
+extension BusinessCode {
+    /// The number, or the word in quotes without the secrets in it. They go before it is escaped, which would hide the lines and the
+    /// quotes that they are known by.
+    fileprivate var redacted: String {
+        switch self {
+        case .int(let number): String(number)
+        case .string(let text): PrintableText.redacted(text, as: \.debugDescription)
         }
     }
 }

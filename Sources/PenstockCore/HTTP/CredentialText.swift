@@ -70,29 +70,59 @@ enum FieldLine {
         guard let colon = colon(in: word, isFirst) else { return nil }
         let isClosed = quotes.contains { $0 == word[..<colon].last }
         let head = word[..<colon].dropLast(isClosed ? 1 : 0)
-        let count = head.reversed().prefix(while: isOfName).count
-        let name = head.suffix(count)
-        let sign = head.dropLast(count).last
-        guard !name.isEmpty, !isOfReference(sign), Redaction.isSecret(HTTPFieldName(String(Substring(name)))) else {
-            return nil
-        }
-        let value = text[word.index(after: colon)...].drop(while: isSpace)
+        let name = head.suffix(head.reversed().prefix(while: isOfName).count)
+        let label = Label(
+            name: name, sign: head.dropLast(name.count).last, isClosed: isClosed, isFirst: isFirst,
+            isQuoted: before == UInt8(ascii: "\""), isWord: head.count - name.count <= 1)
+        guard !name.isEmpty, !isOfReference(label.sign), Redaction.isSecret(HTTPFieldName(String(Substring(name))))
+        else { return nil }
+        let value = value(behind: label, in: text[word.index(after: colon)...].drop(while: isSpace), isInFlow)
+        return value.flatMap { isSecret($0, of: name) ? $0 : nil }
+    }
+
+    /// The name of a secret field, as it stands in a text.
+    private struct Label {
+        let name: Substring.UTF8View
+        /// What stands before it in its word.
+        let sign: UInt8?
+        /// Whether a quote stands between it and the colon.
+        let isClosed: Bool
+        /// Whether its word begins a line, or what is in quotes.
+        let isFirst: Bool
+        /// Whether a quote stands before its word.
+        let isQuoted: Bool
+        /// Whether it is all of its word but for one sign.
+        let isWord: Bool
+    }
+
+    private static func value(
+        behind label: Label, in value: Substring.UTF8View, _ isInFlow: Bool
+    ) -> Substring.UTF8View? {
         let plain = withoutProperties(value)
         if let block = block(plain) { return block }
-        let closing = isClosed ? nil : quotes.first { $0 == sign }
-        if name.contains(UInt8(ascii: "-")) || contains(fields, name) {
-            let line = line(value, closing: closing, isQuoted: before == UInt8(ascii: "\""))
+        let closing = label.isClosed ? nil : quotes.first { $0 == label.sign }
+        if label.name.contains(UInt8(ascii: "-")) || contains(fields, label.name) {
+            let line = line(value, closing: closing, isQuoted: label.isQuoted)
             guard line.isEmpty else { return line }
-            return isFirst && !isClosed ? lineBelow(value) : nil
+            return label.isFirst && !label.isClosed ? lineBelow(value) : nil
         }
-        guard sign != UInt8(ascii: "="), !contains(sayings, name) else { return nil }
-        let isMember = sign.map(beginsFlow) ?? false
-        let isAlone = isMember || isFirst && head.count - count <= 1 && !isClosed
+        guard label.sign != UInt8(ascii: "="), !contains(sayings, label.name) else { return nil }
+        let isMember = label.sign.map(beginsFlow) ?? false
+        let isAlone = isMember || label.isFirst && label.isWord && !label.isClosed
         guard let secret = secret(in: plain, closing: closing, isAlone, isInFlow || isMember) else {
             return secret(in: value, closing: closing, false) ?? (isAlone ? lineBelow(value) : nil)
         }
         // A tag goes with the value that it stands before: it may be the beginning of that.
         return secret.startIndex == plain.startIndex ? value[..<secret.endIndex] : secret
+    }
+
+    /// How long the value of a name may be that is often a word. What is longer is a secret, so that nothing is read again and again.
+    private static let longestWeak = 512
+
+    /// Whether a value of a secret's name is one.
+    static func isSecret(_ value: Substring.UTF8View, of name: Substring.UTF8View) -> Bool {
+        guard SecretName.isWeak(String(decoding: name, as: UTF8.self)), value.count <= longestWeak else { return true }
+        return SecretShape.mayBeSignature(String(decoding: value, as: UTF8.self))
     }
 
     /// The value that a secret's name in a word is set to, with white space around the sign: `token = hunter2`. It is known as
@@ -114,7 +144,8 @@ enum FieldLine {
         guard !pairSigns.contains(where: { $0 == sign }), Redaction.isSecret(parameter: Substring(name)) else {
             return nil
         }
-        return secret(in: rest.drop(while: isSpace), closing: nil, head.count == count && isLineEnd(before))
+        let value = secret(in: rest.drop(while: isSpace), closing: nil, head.count == count && isLineEnd(before))
+        return value.flatMap { isSecret($0, of: name) ? $0 : nil }
     }
 
     /// How many bytes of a comment are looked past, so that the work has a bound.

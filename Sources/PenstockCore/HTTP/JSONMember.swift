@@ -12,7 +12,13 @@ enum JSONMember {
     /// - Returns: `nil` where it is no member, or none of a secret.
     static func value(after name: Substring.UTF8View, in text: Substring.UTF8View) -> Substring.UTF8View? {
         let depth = name.reversed().prefix { $0 == backslash }.count
-        guard Redaction.isSecret(HTTPFieldName(unescaped(name.dropLast(depth)))) else { return nil }
+        let plainName = unescaped(name.dropLast(depth))
+        guard SecretName.saysSecret(plainName), let value = value(in: text, depth) else { return nil }
+        return FieldLine.isSecret(value, of: plainName.utf8[...]) ? value : nil
+    }
+
+    /// The value of a member from the second quote of its name on.
+    private static func value(in text: Substring.UTF8View, _ depth: Int) -> Substring.UTF8View? {
         let colon = behindGap(text.dropFirst())
         guard colon.first == UInt8(ascii: ":") else { return nil }
         let value = behindGap(colon.dropFirst())

@@ -19,10 +19,14 @@ struct LabelScope<Place> {
     private var count = 0
     /// The last text of a way, where that is the name of a secret.
     private var leadsToSecret = false
-    /// The values that are labelled.
-    private var values: [Place] = []
-    /// The values that are labelled where the label is a name.
-    private var contents: [Place] = []
+    /// Whether a label that people read says that it is secret, and whether that is all that it says.
+    private var (isTitled, isTitledWhole) = (false, false)
+    /// Whether such a label is one word, which may be what a text is a translation of.
+    private var isTranslated = false
+    /// The values that are labelled, and which of them are plain numbers.
+    private var values: [(place: Place, isNumber: Bool)] = []
+    /// The values that are labelled where the label is a name, and which of them are no words.
+    private var contents: [(place: Place, isWords: Bool)] = []
     /// The values of which a parameter's name would say that they are secret.
     private var parameters: [Place] = []
     /// Which names were seen that the answer to a request for tokens has (RFC 6749 §5.1).
@@ -44,20 +48,20 @@ struct LabelScope<Place> {
     }
 
     /// A value of whatever kind.
-    mutating func note(_ place: Place) {
+    mutating func note(_ place: Place, isNumber: Bool = false, isWords: Bool = false) {
         guard isObject else {
             count += 1
-            if count == 2, isInList { values.append(place) }
+            if count == 2, isInList { values.append((place, isNumber)) }
             return
         }
-        if LabelNames.values.contains(name) { values.append(place) }
-        if LabelNames.contents.contains(name) { contents.append(place) }
+        if LabelNames.values.contains(name) { values.append((place, isNumber)) }
+        if LabelNames.contents.contains(name) { contents.append((place, isWords)) }
         if LabelNames.parameters.contains(name) { parameters.append(place) }
     }
 
     /// A value that is a text, which may be a label.
     mutating func take(_ text: String, at place: Place) {
-        note(place)
+        note(place, isWords: LabelNames.contents.contains(name) && LabelNames.isWords(text))
         guard isObject else {
             if isWay { leadsToSecret = LabelNames.isLabel(text) }
             if count == 1, LabelNames.isLabel(text) { isSecret = true }
@@ -65,11 +69,19 @@ struct LabelScope<Place> {
         }
         if name == "granttype" { isGrant = true }
         if LabelNames.tokens.contains(name), LabelNames.mayBeToken(text) { tokens.append(place) }
-        if LabelNames.isLabel(text, of: name) {
-            isSecret = true
-            if LabelNames.labelsContent(text, of: name) { isNamed = true }
-        }
+        if LabelNames.isLabel(text, of: name) { take(label: text) }
         if LabelNames.ways.contains(name), LabelNames.leadsToSecret(text) { isSecret = true }
+    }
+
+    private mutating func take(label text: String) {
+        let isTitle = name == LabelNames.title
+        if isTitle {
+            (isTitled, isTitledWhole) = (true, isTitledWhole || SecretName.isWhole(text))
+        } else {
+            isSecret = true
+        }
+        guard LabelNames.labelsContent(text, of: name) else { return }
+        if isTitle, LabelNames.isWord(text) { isTranslated = true } else { isNamed = true }
     }
 
     /// A value that is a list or an object, once it has ended.
@@ -82,8 +94,10 @@ struct LabelScope<Place> {
         var found: [Place] = []
         if isGrant { found += parameters }
         if answerNames.count > 1 { found += tokens }
-        if isSecret, isObject || count == 2 { found += values }
-        if isNamed { found += contents }
+        if isSecret, isObject || count == 2 { found += values.map(\.place) }
+        if isNamed { found += contents.map(\.place) }
+        if isTitled, !isSecret { found += values.filter { isTitledWhole || !$0.isNumber }.map(\.place) }
+        if isTranslated, !isNamed { found += contents.filter { !$0.isWords }.map(\.place) }
         return found
     }
 }
@@ -92,6 +106,7 @@ struct LabelScope<Place> {
 protocol LabelledTree {
     var text: String? { get }
     var list: [Self]? { get }
+    var isNumber: Bool { get }
 }
 
 extension LabelScope where Place == Int {
@@ -119,7 +134,7 @@ extension LabelScope where Place == Int {
     }
 
     private mutating func take(_ value: some LabelledTree, at number: Int) {
-        if let text = value.text { take(text, at: number) } else { note(number) }
+        if let text = value.text { take(text, at: number) } else { note(number, isNumber: value.isNumber) }
     }
 }
 
@@ -132,6 +147,8 @@ enum LabelNames {
     ]
     /// What is often no name: it is a label where it is a plain word.
     private static let weakLabels: Set<String> = ["id", "label", "k"]
+    /// What people read of a row of numbers, of a field, or of a text that is translated.
+    static let title = "label"
     /// What leads to a value: a JSON Pointer (RFC 6901), names with dots between them, or a list of names.
     static let ways: Set<String> = [
         "path", "loc", "pointer", "propertypath", "instancepath", "datapath", "jsonpath", "jsonpointer",
@@ -177,6 +194,22 @@ enum LabelNames {
         if labels.contains(name) { return isLabel(text) }
         if name == "type" { return text.utf8.count == 8 && text.lowercased() == "password" }
         return weakLabels.contains(name) && isLabel(text) && !text.utf8.contains(where: SecretName.isDigit)
+    }
+
+    /// Whether a label is one word, and not the name of a field, such as `authToken`.
+    static func isWord(_ text: String) -> Bool {
+        text.utf8.allSatisfy { SecretName.isSmall($0 | 0x20) } && !isMixed(text)
+    }
+
+    /// Whether a text is made of words, as a translation is, and has no digit or sign that a secret may have.
+    static func isWords(_ text: String) -> Bool {
+        let signs = "+/=_~@#$%^&*".utf8
+        return !text.utf8.contains { SecretName.isDigit($0) || signs.contains($0) } && !isMixed(text)
+    }
+
+    /// Whether small and capital letters change within a word, as in a token.
+    private static func isMixed(_ text: String) -> Bool {
+        zip(text.utf8, text.utf8.dropFirst()).contains { SecretName.isSmall($0) && SecretName.isCapital($1) }
     }
 
     /// Whether the text of a member, which is a label, labels the content beside it too: what has a dot is the name of a file or

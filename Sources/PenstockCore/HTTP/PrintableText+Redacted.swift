@@ -1,8 +1,10 @@
 extension PrintableText {
     /// The beginning of a text without its secrets, escaped.
-    static func redacted(_ text: String) -> String {
+    ///
+    /// - Parameter form: how it is written, such as in quotes, once they have gone.
+    static func redacted(_ text: String, as form: (String) -> String = { $0 }) -> String {
         let head = redactable(text)
-        let shown = bounded(Redaction.text(head))
+        let shown = bounded(form(Redaction.text(head)))
         return head.utf8.count < text.utf8.count && !shown.hasSuffix("…") ? shown + "…" : shown
     }
 

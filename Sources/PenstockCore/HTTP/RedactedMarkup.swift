@@ -55,6 +55,8 @@ struct RedactedMarkup {
             let isSecret = isSecret(tag.name) || isFollower
             if isSecret || isNamed && !Self.containers.contains(tag.name) {
                 guard let end = end(of: tag, isSecret) else { continue }
+                let content = bytes[tag.range.upperBound..<end]
+                guard isNamed || isFollower || isValue(content, of: tag.name) else { continue }
                 replace(tag.range.upperBound..<end)
                 tags.position = end
             } else if Self.labels.contains(tag.name) {
@@ -122,6 +124,12 @@ struct RedactedMarkup {
         let name = HTTPSyntax.trimmed(String(decoding: text, as: UTF8.self))
         guard !name.utf8.contains(where: { $0 <= 0x20 }) else { return false }
         return isParameter ? SecretName.saysSecret(name, isParameter: true) : isSecret(name)
+    }
+
+    /// Whether what an element of a secret's name has in it is one. What has elements in it is more than a word.
+    private func isValue(_ content: ArraySlice<UInt8>, of name: String) -> Bool {
+        guard SecretName.isWeak(name), content.count <= SecretName.longest else { return true }
+        return SecretShape.mayBeSignature(String(decoding: content, as: UTF8.self))
     }
 
     private mutating func isSecret(_ name: String) -> Bool {

@@ -115,14 +115,16 @@ enum SecretName {
     private static let codes = ["codes", "code"].map { Array($0.utf8) }
     private static let parameterNames: Set<[UInt8]> = Set(["code", "key"].map { Array($0.utf8) })
 
+    /// What is the name of a signature in URLs and forms, and an ordinary word elsewhere: of a number, a zodiac or a language.
+    private static let weak = Array("sign".utf8)
+
     /// No name that is meant to be read is longer. A longer one is taken for a secret's, so that the work has a bound.
     static let longest = 128
 
     static func saysSecret(_ name: some StringProtocol, isParameter: Bool = false) -> Bool {
         guard name.utf8.count <= longest else { return true }
         let plain = Array(PercentEncoding.unescaped(name).utf8)
-        var compact = plain.filter(isAlphanumeric).map(HTTPSyntax.lowercased)
-        if compact.last == UInt8(ascii: "2") { compact.removeLast() }
+        let compact = compact(plain)
         if names.contains(compact) || isParameter && parameterNames.contains(compact)
             || parts.contains(where: { firstIndex(of: $0, in: compact[...]) != nil })
             || saysAuthentication(compact[...])
@@ -131,6 +133,23 @@ enum SecretName {
         }
         let split = split(plain)
         return split.contains { words.contains($0) } || saysCode(split)
+    }
+
+    /// Whether a name, in JSON, markup or a text, says that a value is secret. What is often an ordinary word says it of what may be a
+    /// signature alone.
+    static func saysSecret(_ name: some StringProtocol, of value: @autoclosure () -> String) -> Bool {
+        saysSecret(name) && (!isWeak(name) || SecretShape.mayBeSignature(value()))
+    }
+
+    /// Whether it is an ordinary word, if no value is one of a signature.
+    static func isWeak(_ name: some StringProtocol) -> Bool {
+        name.utf8.count <= longest && compact(Array(PercentEncoding.unescaped(name).utf8)) == weak
+    }
+
+    /// A name in small letters without its signs, and without the number of the second one.
+    private static func compact(_ name: [UInt8]) -> [UInt8] {
+        let letters = name.filter(isAlphanumeric).map(HTTPSyntax.lowercased)
+        return letters.last == UInt8(ascii: "2") ? letters.dropLast() : letters
     }
 
     /// What may stand beside the name of a secret, and says only whose it is or what it is for.
@@ -205,6 +224,7 @@ enum SecretShape {
     private static let shortest = 20
     private static let shortestHexadecimal = 32
     private static let shortestWebToken = 16
+    private static let shortestSignature = 8
 
     static func isSecret(_ value: some StringProtocol) -> Bool {
         if hasScheme(value) { return true }
@@ -237,6 +257,13 @@ enum SecretShape {
         let words = text.split(maxSplits: 2, whereSeparator: isWhite)
         guard words.count > 1, words.dropFirst(2).joined().allSatisfy(isWhite) else { return false }
         return words[1].count >= 4 && schemes.contains { $0.utf8.elementsEqual(words[0].map(HTTPSyntax.lowercased)) }
+    }
+
+    /// Whether a signature may stand in a text: what has a digit, and no sign but those of base64. Words and terms have none.
+    static func mayBeSignature(_ text: some StringProtocol) -> Bool {
+        text.utf8.split { !isPartOfToken($0) }.contains { part in
+            part.count >= shortestSignature && part.contains(where: SecretName.isDigit)
+        }
     }
 
     private static func isWhite(_ byte: UInt8) -> Bool { byte <= 0x20 }

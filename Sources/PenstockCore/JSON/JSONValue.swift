@@ -133,6 +133,12 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 extension JSONValue: LabelledTree {
     var text: String? { string }
     var list: [JSONValue]? { array }
+    var isNumber: Bool {
+        switch self {
+        case .int, .uint, .double: true
+        default: false
+        }
+    }
 }
 
 extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -180,8 +186,17 @@ extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, Cust
             guard text.utf8.count <= descriptionLimit else { return cutOff(&text) }
             JSONValue.string(member.key).write(to: &text)
             text += ": "
-            let isNamed = labelled.contains(position) || Redaction.isSecret(HTTPFieldName(member.key))
+            let isNamed = labelled.contains(position) || member.value.isSecret(of: member.key)
             member.value.write(to: &text, isSecret: isSecret || isNamed)
+        }
+    }
+
+    private func isSecret(of name: String) -> Bool {
+        switch self {
+        case .int(let number): SecretName.saysSecret(name, of: String(number))
+        case .uint(let number): SecretName.saysSecret(name, of: String(number))
+        case .string(let text): SecretName.saysSecret(name, of: text)
+        default: SecretName.saysSecret(name, of: "")
         }
     }
 

@@ -2,7 +2,8 @@ import Foundation
 
 /// JSON in a text, whole or cut off, without the values that are secret because of what stands beside them, as ``LabelScope``
 /// says. Texts in it that are JSON themselves are read as well, and so is what has its texts in single quotes, as other languages
-/// print it. The members whose own names say that they are secret are left to ``RedactedText``.
+/// print it. The members whose own names say that they are secret are left to ``RedactedText``, but for those whose names or values
+/// are in single quotes: there it goes word by word, and does not see where a member ends.
 ///
 /// It is read sign by sign and builds no tree, so that what is broken is read too, in a time that grows with its length alone.
 struct LabelledText {
@@ -22,6 +23,16 @@ struct LabelledText {
         let end: String.Index
     }
 
+    private struct Member {
+        enum Style { case singleQuotes, doubleQuotes, bare }
+
+        let name: String
+        /// How its name is written.
+        let style: Style
+
+        func isSecret(_ value: @autoclosure () -> String) -> Bool { SecretName.saysSecret(name, of: value()) }
+    }
+
     /// How often JSON is looked for in a text of JSON.
     private static let deepest = 4
     /// How deep lists and objects are told apart. Nobody writes deeper ones, and each costs memory.
@@ -35,6 +46,10 @@ struct LabelledText {
     private var skipped = 0
     /// Whether the next text is the name of a member.
     private var isName = false
+    /// The member whose value is read.
+    private var member: Member?
+    /// How many levels are open where a member is that is secret with all that stands in it.
+    private var secretLevel: Int?
     /// How many backslashes the last quote had before it.
     private var backslashes = 0
     /// The last sign since a text or a word.
@@ -67,6 +82,7 @@ struct LabelledText {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 readText()
                 lastSign = 0
+            case UInt8(ascii: "b") where isBeforeQuote, UInt8(ascii: "u") where isBeforeQuote: rest = rest.dropFirst()
             case _ where LabelledValues.isOfWord(byte):
                 readWord()
                 lastSign = 0
@@ -78,6 +94,9 @@ struct LabelledText {
         }
         while !levels.isEmpty { end() }
     }
+
+    /// Whether the next byte says what kind of text is in the quotes behind it, as Python has it: `u'…'`.
+    private var isBeforeQuote: Bool { rest.dropFirst().first == SingleQuotes.quote }
 
     private mutating func readSign(_ byte: UInt8) {
         switch byte {
@@ -91,30 +110,71 @@ struct LabelledText {
                 return
             }
             let inner = LabelScope<Place>(isObject: isObject, in: levels.last)
+            if secretLevel == nil, let member, member.style == .singleQuotes, member.isSecret("") {
+                secretLevel = levels.count
+            }
+            member = nil
             note(Place(kind: .brackets(backslashes), start: bracket.startIndex, end: bracket.endIndex))
             levels.append(inner)
             isName = isObject
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             if skipped > 0 { skipped -= 1 } else { end() }
-        case UInt8(ascii: ","): isName = levels.last?.isObject ?? false
+        case UInt8(ascii: ","):
+            isName = levels.last?.isObject ?? false
+            member = nil
         default: break
         }
     }
 
     private mutating func readWord() {
+        if isName, readBareName() { return }
         let word = rest.prefix(while: LabelledValues.isOfWord)
-        note(Place(kind: .word, start: word.startIndex, end: word.endIndex))
+        let place = Place(kind: .word, start: word.startIndex, end: word.endIndex)
+        note(place, isNumber: word.first == UInt8(ascii: "-") || word.contains(where: SecretName.isDigit))
+        if secretLevel != nil {
+            secrets.append(place)
+        } else if lastSign == UInt8(ascii: ":"), let member, member.style == .singleQuotes,
+            let value = Self.plain(rest), member.isSecret(String(decoding: value, as: UTF8.self))
+        {
+            secrets.append(Place(kind: .text, start: value.startIndex, end: value.endIndex))
+        }
+        member = nil
         rest = rest[word.endIndex...]
     }
 
-    private mutating func note(_ place: Place) {
+    /// Reads the name of a member that stands in no quotes, as in a program.
+    ///
+    /// - Returns: `false` where it is none.
+    private mutating func readBareName() -> Bool {
+        let name = rest.prefix { SecretName.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+        guard Self.isBeforeColon(rest[name.endIndex...]) else { return false }
+        take(name: String(decoding: name, as: UTF8.self), .bare)
+        rest = rest[name.endIndex...]
+        return true
+    }
+
+    private static func isBeforeColon(_ text: Substring.UTF8View) -> Bool {
+        text.drop { $0 == 0x20 }.first == UInt8(ascii: ":")
+    }
+
+    /// A value in no quotes that may be a secret, as words such as `None` and `true` are not.
+    private static func plain(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        // A brace begins another object: who looked past each of many would read the same again and again.
+        let value = text.prefix { $0 > 0x20 && !",}]){".utf8.contains($0) }
+        let tells = value.contains(where: SecretName.isDigit) || CredentialText.credential(in: value) != nil
+        return tells ? value : nil
+    }
+
+    private mutating func note(_ place: Place, isNumber: Bool = false) {
         guard let last = levels.indices.last else { return }
-        levels[last].note(place)
+        levels[last].note(place, isNumber: isNumber)
     }
 
     private mutating func end() {
         guard let level = levels.popLast() else { return }
         secrets += level.secrets
+        if secretLevel == levels.count { secretLevel = nil }
+        member = nil
         if let outer = levels.indices.last { levels[outer].take(level) }
     }
 
@@ -128,7 +188,7 @@ struct LabelledText {
         }
         let opening = rest[..<content.startIndex]
         rest = rest[content.endIndex...].dropFirst(opening.count)
-        take(content, isEscaped: false)
+        take(content, .singleQuotes, isEscaped: false)
         return true
     }
 
@@ -140,22 +200,43 @@ struct LabelledText {
         backslashes = count
         let content = QuotedText.content(rest.dropFirst(), count)
         rest = rest[content.endIndex...].drop { $0 == UInt8(ascii: "\\") }.dropFirst()
-        take(content, isEscaped: count == 0 && content.contains(UInt8(ascii: "\\")))
+        take(content, .doubleQuotes, isEscaped: count == 0 && content.contains(UInt8(ascii: "\\")))
     }
 
     /// - Parameter isEscaped: whether it is read without its escapes. What has more backslashes before the quotes in it than
     ///   before its own is read as it stands, as are other quotes.
-    private mutating func take(_ content: Substring.UTF8View, isEscaped: Bool) {
+    private mutating func take(_ content: Substring.UTF8View, _ style: Member.Style, isEscaped: Bool) {
         guard let last = levels.indices.last else { return }
         let isLong = content.count > SecretName.longest
         let text = isLong ? String(decoding: content, as: UTF8.self) : JSONMember.unescaped(content)
         let place = Place(kind: .text, start: content.startIndex, end: content.endIndex)
-        if isName { levels[last].take(name: text) } else { levels[last].take(text, at: place) }
-        isName = false
+        // What stands before a colon is a name, also where one was awaited before.
+        let isNameToo = member != nil && Self.isBeforeColon(rest)
+        if isName || isNameToo && member?.style == .bare {
+            take(name: text, style)
+        } else {
+            levels[last].take(text, at: place)
+            let isSecret = secretLevel != nil || !isNameToo && isSecret(text, style)
+            if isSecret, !content.isEmpty { secrets.append(place) }
+            member = isNameToo ? Member(name: text, style: style) : nil
+        }
         guard depth < Self.deepest, isEscaped || content.contains(where: Self.isOpening) else { return }
         let inner = isEscaped ? Self.unescaped(content) : String(decoding: content, as: UTF8.self)
         guard let shown = Self.make(of: inner, depth: depth + 1) else { return }
         texts.append((place, isEscaped ? Array(RedactedJSON.encoded(shown).dropFirst().dropLast()) : Array(shown.utf8)))
+    }
+
+    /// Whether a value is secret by its member's name.
+    private func isSecret(_ value: String, _ style: Member.Style) -> Bool {
+        guard let member, style == .singleQuotes || member.style == .singleQuotes else { return false }
+        return member.isSecret(value)
+    }
+
+    private mutating func take(name: String, _ style: Member.Style) {
+        guard let last = levels.indices.last else { return }
+        levels[last].take(name: name)
+        member = Member(name: name, style: style)
+        isName = false
     }
 
     private static func unescaped(_ content: Substring.UTF8View) -> String {
@@ -274,7 +355,7 @@ private enum SingleQuotes {
             if FieldLine.isLineEnd(byte) { return nil }
             if byte == quote, depth == 0 ? backslashes % 2 == 0 : backslashes <= depth {
                 let next = text[index...].dropFirst().drop { $0 == 0x20 }.first
-                let endsValue = next.map { ",:]})".utf8.contains($0) || $0 <= 0x20 } ?? true
+                let endsValue = next.map { ",:;]})".utf8.contains($0) || $0 <= 0x20 } ?? true
                 return endsValue && (depth == 0 || backslashes == depth) ? text[..<(depth == 0 ? index : end)] : nil
             }
             (backslashes, end) = (0, text.index(after: index))

@@ -33,7 +33,7 @@ struct LabelledValues {
             case UInt8(ascii: "}"), UInt8(ascii: "]"): end()
             case UInt8(ascii: ","): isName = levels.last?.isObject ?? false
             case _ where Self.isOfWord(byte):
-                note(start)
+                note(start, isNumber: byte == UInt8(ascii: "-") || SecretName.isDigit(byte))
                 position += bytes[start...].prefix(while: Self.isOfWord).count
                 continue
             default: break
@@ -53,9 +53,9 @@ struct LabelledValues {
         isName = false
     }
 
-    private mutating func note(_ start: Int) {
+    private mutating func note(_ start: Int, isNumber: Bool = false) {
         guard let last = levels.indices.last else { return }
-        levels[last].note(start)
+        levels[last].note(start, isNumber: isNumber)
     }
 
     private mutating func end() {

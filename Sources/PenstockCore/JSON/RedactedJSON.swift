@@ -21,6 +21,8 @@ struct RedactedJSON {
     private var isName = false
     /// Whether the next value is a secret.
     private var isSecret = false
+    /// Whether it is one if it may be a signature.
+    private var isWeak = false
 
     /// - Returns: `nil` where it is no JSON in UTF-8 (RFC 8259).
     static func make(of data: Data) -> Data? {
@@ -55,12 +57,14 @@ struct RedactedJSON {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             isName = byte == UInt8(ascii: "{")
+            isWeak = false
             levels.append(Level(isObject: isName, isSecret: isSecret))
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             levels.removeLast(min(1, levels.count))
         case UInt8(ascii: ","):
             isName = levels.last?.isObject ?? false
             isSecret = levels.last?.isSecret ?? false
+            isWeak = false
         default: break
         }
         output.append(byte)
@@ -71,12 +75,13 @@ struct RedactedJSON {
         let start = position
         let text = try JSONStringParser.parse(bytes, at: &position)
         if isName {
-            isSecret = levels.last?.isSecret ?? false || Redaction.isSecret(HTTPFieldName(text))
+            isWeak = SecretName.isWeak(text)
+            isSecret = levels.last?.isSecret ?? false || !isWeak && Redaction.isSecret(HTTPFieldName(text))
             isName = false
             output += bytes[start..<position]
             return
         }
-        let shown = isSecret ? Redaction.mark : Redaction.text(text)
+        let shown = isSecret || isWeak && SecretShape.mayBeSignature(text) ? Redaction.mark : Redaction.text(text)
         if shown.utf8.elementsEqual(text.utf8) {
             output += bytes[start..<position]
         } else {
@@ -99,7 +104,8 @@ struct RedactedJSON {
             default: false
             }
         }
-        if isSecret { output.append(UInt8(ascii: "0")) } else { output += number }
+        let isHidden = isSecret || isWeak && SecretShape.mayBeSignature(String(decoding: number, as: UTF8.self))
+        if isHidden { output.append(UInt8(ascii: "0")) } else { output += number }
         position = number.endIndex
     }
 }

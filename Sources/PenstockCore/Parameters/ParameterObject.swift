@@ -185,6 +185,12 @@ struct ParameterKey: CodingKey {
 extension ParameterValue: LabelledTree {
     var text: String? { if case .string(let text) = self { text } else { nil } }
     var list: [ParameterValue]? { if case .array(let elements) = self { elements } else { nil } }
+    var isNumber: Bool {
+        switch self {
+        case .int, .uint, .double, .decimal: true
+        default: false
+        }
+    }
 }
 
 extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -170,7 +170,7 @@ private final class RuleDelay: ControlledExchange {
 
 extension Timeouts {
     /// The time that a response may take to begin, and what it is called when it does not.
-    fileprivate var untilHead: (Duration?, TimeoutPhase) {
+    package var untilHead: (Duration?, TimeoutPhase) {
         guard let firstByte, firstByte < total ?? firstByte + .seconds(1) else { return (total, .total) }
         return (firstByte, .firstByte)
     }

@@ -21,7 +21,7 @@ public final class ScriptedTransport: Transport, PromptTransport {
         case fail(TransportError)
         /// A response whose content comes in these pieces and ends with the failure, if there is one.
         case stream(HTTPResponse, [Data], failure: TransportError? = nil)
-        /// Only once ``ScriptedTransport/release()`` was called for it.
+        /// Only once ``ScriptedTransport/release()`` was called for it. The exchange's time-outs and its end count meanwhile.
         case held(Step)
     }
 
@@ -35,6 +35,7 @@ public final class ScriptedTransport: Transport, PromptTransport {
     }
 
     private let state: Monitor<State>
+    private let time: TimeSource
     /// The capabilities as given to the initialiser.
     public let capabilities: TransportCapabilities
 
@@ -43,8 +44,12 @@ public final class ScriptedTransport: Transport, PromptTransport {
     /// - Parameters:
     ///   - steps: one for each exchange, in the order they begin.
     ///   - capabilities: what the transport claims to be able to do; everything by default. It refuses nothing.
-    public init(_ steps: [Step], capabilities: TransportCapabilities = .all) {
+    ///   - time: what the time-outs of a held exchange are measured by; a ``TestClock``'s, where a test moves it by hand.
+    public init(
+        _ steps: [Step], capabilities: TransportCapabilities = .all, time: TimeSource = .system
+    ) {
         state = Monitor(State(steps: steps[...]))
+        self.time = time
         self.capabilities = capabilities
     }
 
@@ -117,10 +122,26 @@ public final class ScriptedTransport: Transport, PromptTransport {
             }
         }
         let step = try begin(request, running)
-        guard await running.untilReleased(isSuspended: request.control.isSuspended) else {
-            throw TransportError(.cancelled, sendState: .maybeProcessed, message: "cancelled")
+        let deadline = deadline(of: step, request, running)
+        defer { deadline?.cancel() }
+        switch await running.end(isSuspended: request.control.isSuspended) {
+        case .released: return try make(outcome(of: step))
+        case .cancelled: throw TransportError(.cancelled, sendState: .maybeProcessed, message: "cancelled")
+        case .late(let phase):
+            throw TransportError(.timeout(phase), sendState: .maybeProcessed, message: "no answer in time")
         }
-        return try make(outcome(of: step))
+    }
+
+    /// Ends a held exchange by its time-outs, which begin once it is not suspended.
+    private func deadline(
+        of step: Step, _ request: TransportRequest, _ running: ScriptedExchange
+    ) -> Task<Void, any Error>? {
+        guard case .held = step, case (let limit?, let phase) = request.timeouts.untilHead else { return nil }
+        return Task { [time, control = request.control] in
+            await control.untilResumed()
+            try await time.sleep(limit)
+            running.expire(phase)
+        }
     }
 
     /// A double has no connections: does nothing.
@@ -163,30 +184,35 @@ public final class ScriptedTransport: Transport, PromptTransport {
     }
 }
 
-/// One exchange of a script: goes on once it is released and not suspended, ends at once when it is cancelled.
+/// One exchange of a script: goes on once it is released and not suspended, ends at once when it is cancelled or takes too long.
 final class ScriptedExchange: ControlledExchange {
+    /// How its wait ends.
+    enum End { case released, cancelled, late(TimeoutPhase) }
+
     private struct State {
         var isReleased = false
         var isSuspended = false
         var isCancelled = false
+        var late: TimeoutPhase?
 
         /// `nil` while it must wait.
-        var outcome: Bool? {
-            if isCancelled { return false }
-            return isReleased && !isSuspended ? true : nil
+        var end: End? {
+            if isCancelled { return .cancelled }
+            if isReleased { return isSuspended ? nil : .released }
+            return late.map { .late($0) }
         }
     }
 
     private let state = Monitor(State())
 
     func release() { state.withLock { $0.isReleased = true } }
+    func expire(_ phase: TimeoutPhase) { state.withLock { $0.late = phase } }
     func cancel() { state.withLock { $0.isCancelled = true } }
     func suspend() { state.withLock { $0.isSuspended = true } }
     func resume() { state.withLock { $0.isSuspended = false } }
 
-    /// - Returns: `false` when it was cancelled.
-    func untilReleased(isSuspended: Bool) async -> Bool {
+    func end(isSuspended: Bool) async -> End {
         if isSuspended { suspend() }
-        return await state.wait { $0.outcome }
+        return await state.wait { $0.end }
     }
 }

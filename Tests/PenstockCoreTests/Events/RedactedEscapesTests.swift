@@ -288,6 +288,23 @@ import Testing
         (#"{"label":"authToken","text":"a"}"#, #"{"label":"authToken","text":"‹redacted›"}"#),
         (#"{"k":"Authorization","v":"a"}"#, #"{"k":"Authorization","v":"‹redacted›"}"#),
         (#"{"name":"session-notes","text":"a"}"#, #"{"name":"session-notes","text":"‹redacted›"}"#),
+        // What people read of a row of numbers, and what is a translation of one word.
+        (#"{"label":"Tokens","value":1200}"#, #"{"label":"Tokens","value":1200}"#),
+        (#"{"value":-1.5,"label":"input_tokens"}"#, #"{"value":-1.5,"label":"input_tokens"}"#),
+        (#"{"label":"Tokens","value":"a"}"#, #"{"label":"Tokens","value":"‹redacted›"}"#),
+        (#"{"label":"new_password","value":["a",7]}"#, #"{"label":"new_password","value":["‹redacted›",0]}"#),
+        (#"{"label":"PIN","value":1234}"#, #"{"label":"PIN","value":0}"#),
+        (#"{"name":"tokens","value":1200}"#, #"{"name":"tokens","value":0}"#),
+        (#"{"key":"tokens","label":"Tokens","value":7}"#, #"{"key":"tokens","label":"Tokens","value":0}"#),
+        (#"{"label":"Password","text":"Kennwort"}"#, #"{"label":"Password","text":"Kennwort"}"#),
+        (#"{"label":"Password","text":"Le mot de passe ?"}"#, #"{"label":"Password","text":"Le mot de passe ?"}"#),
+        (#"{"label":"Password","text":"abcd7"}"#, #"{"label":"Password","text":"‹redacted›"}"#),
+        (#"{"label":"Password","text":"ab!c=d"}"#, #"{"label":"Password","text":"‹redacted›"}"#),
+        (#"{"label":"Password","text":"aBcd"}"#, #"{"label":"Password","text":"‹redacted›"}"#),
+        (#"{"label":"Password","text":7}"#, #"{"label":"Password","text":0}"#),
+        (#"{"label":"my_pin","text":"Kennwort"}"#, #"{"label":"my_pin","text":"‹redacted›"}"#),
+        (#"{"id":"password","text":"Kennwort"}"#, #"{"id":"password","text":"‹redacted›"}"#),
+        (#"{"name":"pin","label":"PIN","text":"a"}"#, #"{"name":"pin","label":"PIN","text":"‹redacted›"}"#),
         (#"{"loc":["password","body"],"input":"a"}"#, #"{"loc":["password","body"],"input":"a"}"#),
         (#"{"locs":["pin"],"input":"a"}"#, #"{"locs":["pin"],"input":"a"}"#),
         (#"{"type":"passwords","v":"b"}"#, #"{"type":"passwords","v":"b"}"#),
@@ -344,6 +361,58 @@ import Testing
         let expected = text.replacing("¤", with: Redaction.mark)
         #expect(Redaction.text(text.replacing("¤", with: "hunter2 x")) == expected)
         #expect(Redaction.text(expected) == expected)
+    }
+
+    /// Texts with a member in single quotes whose name says that it is secret.
+    static let namedInSingleQuotes: [(text: String, shown: String)] = [
+        ("{'a':1,'token':'a b'}", "{'a':1,'token':'‹redacted›'}"),
+        ("[{'a':1,'password':'a b'}]", "[{'a':1,'password':'‹redacted›'}]"),
+        ("x {'token':'a b'}", "x {'token':'‹redacted›'}"),
+        ("{'user':{'token':'a b'},'c':'d'}", "{'user':{'token':'‹redacted›'},'c':'d'}"),
+        (#"x {'a':{},'token' : 'it\'s a','b':'c'}"#, "x {'a':{},'token' : '‹redacted›','b':'c'}"),
+        (#"x {\'token\':\'a b\',\'c\':\'d\'}"#, #"x {\'token\':\'‹redacted›\',\'c\':\'d\'}"#),
+        (#"{'t':'{\'a\':1,\'pin\':\'a\'}'}"#, #"{'t':'{\'a\':1,\'pin\':\'‹redacted›\'}'}"#),
+        (#"{"m":"{'a':1,'pin':'a'}"}"#, #"{"m":"{'a':1,'pin':'‹redacted›'}"}"#),
+        (#"{'to\u006ben':'a'} "#, #"{'to\u006ben':'‹redacted›'} "#),
+        ("{u'a':1,u'pin':u'b'}", "{u'a':1,u'pin':u'‹redacted›'}"),
+        ("{b'a':1,b'pin':b'b'}", "{b'a':1,b'pin':b'‹redacted›'}"),
+        ("x={'a':{'pin':'b'}};'c'", "x={'a':{'pin':'‹redacted›'}};'c'"),
+        ("{'a':1,'pin':'b';'c':'d'}", "{'a':1,'pin':'‹redacted›';'c':'d'}"),
+        // One of the two in other quotes or in none.
+        (#"{"a":1,"pin":'b c'}"#, #"{"a":1,"pin":‹redacted›}"#),
+        (#"{'a':1,'pin':"b c"}"#, #"{'a':1,'pin':"‹redacted›"}"#),
+        ("{a:1,my_pin:'b c',d:'e'}", "{a:1,my_pin:'‹redacted›',d:'e'}"),
+        ("x {my-pin : 'b c'}", "x {my-pin : '‹redacted›'}"),
+        ("{name:'pin',value:'b c'}", "{name:'pin',value:'‹redacted›'}"),
+        ("{'a':1,'pin':123,'b':2}", "{'a':1,'pin':‹redacted›,'b':2}"),
+        ("{'a':1,'pin':-1.5}", "{'a':1,'pin':‹redacted›}"),
+        ("{'a':1,'pin':b_c1 d1}", "{'a':1,'pin':‹redacted› d1}"),
+        ("{'a':1,'token':aB.c,d:2}", "{'a':1,'token':‹redacted›,d:2}"),
+        // All that stands in a list or an object, and nothing behind it.
+        (
+            "{'pins':['a',\"b\",7,{'c':'d','e':[]}],'pin':[['f'],'g'],'h':'i'}",
+            "{'pins':['a',\"b\",7,{'c':'d','e':[]}],'pin':[['‹redacted›'],'‹redacted›'],'h':'i'}"
+        ),
+        (
+            "{'pin':{'a':'b','c':\"d\",'e':12,'f':None},'g':5}",
+            "{'pin':{'a':'‹redacted›','c':\"‹redacted›\",'e':0,'f':None},'g':5}"
+        ),
+        ("{'session':[{'pin':['a']},'b'],'c':'d'}", "{'session':[{'pin':['‹redacted›']},'‹redacted›'],'c':'d'}"),
+        ("{'pin':['a','b'", "{'pin':['‹redacted›','‹redacted›'"), ("{'a':1,'pin':''}", "{'a':1,'pin':''}"),
+        // What tells nothing, and what is no member or another one's.
+        ("{'a':1,'pin':None,'b':'c','token':true}", "{'a':1,'pin':None,'b':'c','token':true}"),
+        ("{'pin','a'}", "{'pin','a'}"), ("['pin','a']", "['pin','a']"), ("{'pin':[],'a':'b'}", "{'pin':[],'a':'b'}"),
+        ("{'a':'pin','b':'c'}", "{'a':'pin','b':'c'}"), ("{'pin' is 'a','b':'c'}", "{'pin' is 'a','b':'c'}"),
+        ("{a pin,'b':'c'}", "{a pin,'b':'c'}"), ("{'author':'Ada','a':'b'}", "{'author':'Ada','a':'b'}"),
+        ("{'pin':{}, 'a':7}", "{'pin':{}, 'a':7}"), ("{'a':{'pin':None},'b':7}", "{'a':{'pin':None},'b':7}"),
+    ]
+
+    @Test(
+        "A member in single quotes is secret by its own name, wherever it stands and without a space",
+        arguments: namedInSingleQuotes)
+    func membersInSingleQuotes(_ text: String, _ expected: String) {
+        #expect(Redaction.text(text) == expected && Redaction.text(expected) == expected)
+        #expect(shown(text, "text/plain") == expected)
     }
 
     @Test(
@@ -434,6 +503,10 @@ import Testing
         let pairs: JSONValue = ["h": [["pin", "hunter2"], ["pin", 7, "a"]]]
         #expect("\(pairs)" == #"{"h": [["pin", ‹redacted›], ["pin", 7, "a"]]}"#)
         #expect("\(JSONValue.array(["pin", "a"]))" == #"["pin", "a"]"#)
+        let rows: JSONValue = [["label": "Tokens", "value": 12], ["label": "PIN", "value": 12]]
+        #expect("\(rows)" == #"[{"label": "Tokens", "value": 12}, {"label": "PIN", "value": ‹redacted›}]"#)
+        let row: ParameterObject = ["label": "Tokens", "value": 12]
+        #expect("\(row)" == #"["label": "Tokens", "value": 12]"#)
         let told: JSONValue = ["loc": ["body", "pin"], "input": ["a": "hunter2"]]
         #expect("\(told)" == #"{"input": {"a": ‹redacted›}, "loc": ["body", "pin"]}"#)
         #expect("\(JSONValue.object(["loc": ["pin", "a"], "input": 7]))" == #"{"input": 7, "loc": ["pin", "a"]}"#)

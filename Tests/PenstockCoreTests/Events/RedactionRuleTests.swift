@@ -236,6 +236,51 @@ import Testing
         #expect(Redaction.isSecret(HTTPFieldName(name)) == isSecret)
     }
 
+    /// What has the name of a signature, in texts and in what is JSON.
+    static let signs: [(text: String, shown: String)] = [
+        ("sign: minus", "sign: minus"), ("sign: a1b2c3d", "sign: a1b2c3d"), ("sign: a1b2c3d4", "sign: ‹redacted›"),
+        ("const sign = Math.sign(x)", "const sign = Math.sign(x)"), ("sign = -1", "sign = -1"),
+        ("let sign = multiplierOfTheSign(a)", "let sign = multiplierOfTheSign(a)"),
+        ("sign = a1b2c3d4", "sign = ‹redacted›"), ("a 'sign': 'a1b2c3d4'", "a 'sign': '‹redacted›'"),
+        (#"{"sign":"leo","a":1}"#, #"{"sign":"leo","a":1}"#),
+        (#"{"Sign":"a+b/c3d4","a":"a1b2c3d4"}"#, #"{"Sign":"‹redacted›","a":"a1b2c3d4"}"#),
+        (
+            #"{"sign":["leo"],"sign":{"a":"leo"},"b":1}"#,
+            #"{"sign":["leo"],"sign":{"a":"leo"},"b":1}"#
+        ),
+        (#"{"sign":-1,"sign":null}"#, #"{"sign":-1,"sign":null}"#), ("{'a':1,'sign':'leo'}", "{'a':1,'sign':'leo'}"),
+        ("{'a':1,'sign':'a1b2c3d4'}", "{'a':1,'sign':'‹redacted›'}"), ("{'a':1,'sign':-1}", "{'a':1,'sign':-1}"),
+        (#"{"xsign":"leo"}"#, #"{"xsign":"‹redacted›"}"#), ("X-Sign: leo", "X-Sign: ‹redacted›"),
+        ("<sign>leo</sign>", "<sign>leo</sign>"),
+        ("<sign>leo</sign><pin>a</pin>", "<sign>leo</sign><pin>‹redacted›</pin>"),
+        ("<sign><![CDATA[a1b2c3d4]]></sign>", "<sign>‹redacted›</sign>"),
+        // In URLs and forms it is one, whatever its value.
+        ("/a?sign=leo", "/a?sign=‹redacted›"), ("sign=leo&a=b", "sign=‹redacted›&a=b"),
+        (#"{"name":"sign","value":"leo"}"#, #"{"name":"sign","value":"‹redacted›"}"#),
+        (#"<input name="sign" value="leo">"#, #"<input name="sign" value="‹redacted›">"#),
+    ]
+
+    @Test(arguments: signs) func `a sign is a secret in a URL, and elsewhere where it may be a signature`(
+        text: String, shown: String
+    ) {
+        #expect(Redaction.text(text) == shown && Redaction.text(shown) == shown)
+        let type = text.hasPrefix("{\"") ? "application/json" : "text/plain"
+        let content = Redaction.content(Data(text.utf8), type: type)
+        #expect(String(decoding: content, as: UTF8.self) == shown)
+    }
+
+    @Test func `what JSON prints of a sign goes by its value, and what a field has never does`() {
+        let value: JSONValue = ["sign": "leo", "list": [["sign": "a1b2c3d4"], ["sign": 12_345_678], ["sign": 1]]]
+        let text = #"{"list": [{"sign": ‹redacted›}, {"sign": ‹redacted›}, {"sign": 1}], "sign": "leo"}"#
+        #expect("\(value)" == text)
+        let json = Redaction.content(Data(#"[{"sign":12345678},{"sign":1}]"#.utf8), type: "application/json")
+        #expect(String(decoding: json, as: UTF8.self) == #"[{"sign":0},{"sign":1}]"#)
+        #expect(
+            Redaction.value("leo", of: "Sign") == Redaction.mark
+                && Redaction.value("leo", ofParameter: "sign") == Redaction.mark)
+        #expect("\(ParameterObject([("sign", "leo")]))" == #"["sign": ‹redacted›]"#)
+    }
+
     static let shapes: [(name: HTTPFieldName, value: String, shown: String)] = [
         // In a field of random text only what is surely a token goes.
         ("Server", "Basic Server", "Basic Server"), ("X-Else", "Basic Server", "‹redacted›"),
@@ -410,6 +455,23 @@ import Testing
         }
         let kind = APIError.Kind.business(code: "token=hunter2", message: "password=hunter2")
         #expect(!"\(kind)".contains("hunter2"))
+    }
+
+    @Test(arguments: [
+        ("x\npin: abcd", #""x\\npin: ‹redacted›""#),
+        ("x\nAuthorization: abcd efgh", #""x\\nAuthorization: ‹redacted›""#),
+        ("{'token':'hunter2'}", #""{\\'token\\':\\'‹redacted›\\'}""#),
+        (#"{"token":"hunter2"}"#, #""{\\"token\\":\\"‹redacted›\\"}""#),
+        ("E\"7\n", #""E\\"7\\n""#), ("0", #""0""#),
+    ]) func `a code is without its secrets before it is put in quotes`(code: String, shown: String) {
+        #expect("\(APIError.Kind.business(code: .string(code), message: "a"))" == "business \(shown): a")
+    }
+
+    @Test func `a code that is long is cut off, and says so`() {
+        for code in [String(repeating: "a b ", count: 100), "pin=" + String(repeating: "a", count: 9_000)] {
+            let shown = "\(APIError.Kind.business(code: .string(code), message: "c"))"
+            #expect(shown.utf8.count < 300 && shown.hasSuffix("…: c"))
+        }
     }
 
     @Test(arguments: ["text/plain", "application/json", nil])

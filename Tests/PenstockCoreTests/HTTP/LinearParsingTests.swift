@@ -245,7 +245,8 @@ import Testing
             "the redaction of labelled JSON in a text", after: "{\"", "{\"name\":\"pin\",\"value\":\"a\"}",
             "{\"name\":\"pin\",\"value\":[",
             "[[\"pin\",\"", "\\\"{", "{\"loc\":[\"pin\"],", "&quot;", "&#", "{\"a\":\"{\\\"", "xoxb-", "sk_", "code_",
-            "{'name':'pin','value':", "['", ",'\\'", "'   "
+            "{'name':'pin','value':", "['", ",'\\'", "'   ", "{'pin':a", "{'pin':'a',", "{'pin':[", "{a:'b':",
+            "{'pin':a:"
         ) { value in
             _ = Redaction.text(value)
         },

@@ -9,7 +9,8 @@ package protocol CacheBodyReader: Sendable {
 /// A store that keeps a body for those who are reading it.
 package protocol HoldingCacheStore: CacheStore {
     /// A reader of a stored body, which keeps it to its end: also where another response takes the place of its own, or that is
-    /// removed or has to make room. Only what leaves no trace of the response (``CacheSelection/erases``) ends the reader.
+    /// removed or has to make room. Only what leaves no trace of the response (``CacheSelection/erases``) ends the reader of a body on a
+    /// disk; a body in memory is given whole and goes on.
     ///
     /// - Returns: `nil` when the response is no longer stored or cannot be read.
     func reader(of entry: CacheEntryID) async -> (any CacheBodyReader)?
