@@ -224,7 +224,7 @@ enum SecretShape {
     private static let shortest = 20
     private static let shortestHexadecimal = 32
     private static let shortestWebToken = 16
-    private static let shortestSignature = 8
+    private static let shortestSignature = 4
 
     static func isSecret(_ value: some StringProtocol) -> Bool {
         if hasScheme(value) { return true }
@@ -259,10 +259,12 @@ enum SecretShape {
         return words[1].count >= 4 && schemes.contains { $0.utf8.elementsEqual(words[0].map(HTTPSyntax.lowercased)) }
     }
 
-    /// Whether a signature may stand in a text: what has a digit, and no sign but those of base64. Words and terms have none.
+    /// Whether a signature may stand in a text: what has a digit, is written in capitals, or is long. Words have none of it.
     static func mayBeSignature(_ text: some StringProtocol) -> Bool {
         text.utf8.split { !isPartOfToken($0) }.contains { part in
-            part.count >= shortestSignature && part.contains(where: SecretName.isDigit)
+            part.count >= shortestSignature
+                && (part.count >= shortest || part.contains(where: SecretName.isDigit)
+                    || !part.contains(where: SecretName.isSmall))
         }
     }
 

@@ -21,7 +21,8 @@ public final class ScriptedTransport: Transport, PromptTransport {
         case fail(TransportError)
         /// A response whose content comes in these pieces and ends with the failure, if there is one.
         case stream(HTTPResponse, [Data], failure: TransportError? = nil)
-        /// Only once ``ScriptedTransport/release()`` was called for it. The exchange's time-outs and its end count meanwhile.
+        /// Only once ``ScriptedTransport/release()`` was called for it. Its end counts meanwhile, and its time-outs where the
+        /// script was given a clock.
         case held(Step)
     }
 
@@ -35,7 +36,7 @@ public final class ScriptedTransport: Transport, PromptTransport {
     }
 
     private let state: Monitor<State>
-    private let time: TimeSource
+    private let time: TimeSource?
     /// The capabilities as given to the initialiser.
     public let capabilities: TransportCapabilities
 
@@ -44,9 +45,10 @@ public final class ScriptedTransport: Transport, PromptTransport {
     /// - Parameters:
     ///   - steps: one for each exchange, in the order they begin.
     ///   - capabilities: what the transport claims to be able to do; everything by default. It refuses nothing.
-    ///   - time: what the time-outs of a held exchange are measured by; a ``TestClock``'s, where a test moves it by hand.
+    ///   - time: what the time-outs of a held exchange are measured by, such as a ``TestClock``'s; `nil` for none of them, so that
+    ///     a step is held for as long as a slow machine may need.
     public init(
-        _ steps: [Step], capabilities: TransportCapabilities = .all, time: TimeSource = .system
+        _ steps: [Step], capabilities: TransportCapabilities = .all, time: TimeSource? = nil
     ) {
         state = Monitor(State(steps: steps[...]))
         self.time = time
@@ -136,8 +138,8 @@ public final class ScriptedTransport: Transport, PromptTransport {
     private func deadline(
         of step: Step, _ request: TransportRequest, _ running: ScriptedExchange
     ) -> Task<Void, any Error>? {
-        guard case .held = step, case (let limit?, let phase) = request.timeouts.untilHead else { return nil }
-        return Task { [time, control = request.control] in
+        guard let time, case .held = step, case (let limit?, let phase) = request.timeouts.untilHead else { return nil }
+        return Task { [control = request.control] in
             await control.untilResumed()
             try await time.sleep(limit)
             running.expire(phase)

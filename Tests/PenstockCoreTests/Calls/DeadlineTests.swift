@@ -34,8 +34,7 @@ import Testing
             _ change: (inout APIClient.Configuration) -> Void = { _ in }
         ) {
             let clock = clock
-            // The time-outs of the transport never come, so that those of calls are tried alone.
-            script = ScriptedTransport(steps, time: TestClock().timeSource)
+            script = ScriptedTransport(steps)
             var configuration = APIClient.Configuration(services: [.shop()])
             configuration.cache = .store(MemoryCacheStore(time: clock.timeSource))
             configuration.time = clock.timeSource

@@ -238,7 +238,9 @@ import Testing
 
     /// What has the name of a signature, in texts and in what is JSON.
     static let signs: [(text: String, shown: String)] = [
-        ("sign: minus", "sign: minus"), ("sign: a1b2c3d", "sign: a1b2c3d"), ("sign: a1b2c3d4", "sign: ‹redacted›"),
+        ("sign: minus", "sign: minus"), ("sign: a1b", "sign: a1b"), ("sign: a1b2", "sign: ‹redacted›"),
+        ("sign: LEO", "sign: LEO"), ("sign: LEON", "sign: ‹redacted›"), ("sign: sagittarius", "sign: sagittarius"),
+        ("sign: abcdefghijklmnopqrs", "sign: abcdefghijklmnopqrs"), ("sign: abcdefghijklmnopqrst", "sign: ‹redacted›"),
         ("const sign = Math.sign(x)", "const sign = Math.sign(x)"), ("sign = -1", "sign = -1"),
         ("let sign = multiplierOfTheSign(a)", "let sign = multiplierOfTheSign(a)"),
         ("sign = a1b2c3d4", "sign = ‹redacted›"), ("a 'sign': 'a1b2c3d4'", "a 'sign': '‹redacted›'"),
