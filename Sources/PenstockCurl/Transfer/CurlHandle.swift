@@ -376,7 +376,7 @@
             set(CURLOPT_FOLLOWLOCATION, 0)
             if CurlFault.followedRefusal.isPresent { set(CURLOPT_MAXREDIRS, 0) }
             set(CURLOPT_HTTP09_ALLOWED, 0)
-            // Chunks come as they are: CurlChunks reads them.
+            // Chunks come as they are: ChunkReader reads them.
             set(CURLOPT_HTTP_TRANSFER_DECODING, 0)
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_SSL_VERIFYPEER, 1)
