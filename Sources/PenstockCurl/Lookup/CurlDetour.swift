@@ -227,6 +227,7 @@
         private var whatItWaitsFor: String {
             if state.detour?.lookup != nil { return "the look-up of the name \(connectionHost) has not ended" }
             if state.detour?.awaitsDescriptors ?? false { return "no file descriptor is left" }
+            if state.source?.isOpen == false { return "the file of its body has not been opened" }
             return state.originQueue != nil && !state.isAdmitted ? "all connections to the host are in use" : ""
         }
     }

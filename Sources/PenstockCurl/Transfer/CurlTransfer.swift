@@ -207,6 +207,10 @@
             mailbox.post(.chunk(self, event))
         }
 
+        func tellRead(_ event: CurlFileSource.Event) {
+            mailbox.post(.piece(self, event))
+        }
+
         // MARK: The resolver's side
 
         func tellFound(_ result: HostResult) {
