@@ -334,7 +334,7 @@
         func note(_ detour: CurlDetour) {
             detour.delay = loop.now - detour.began
             if detour.asksForRoom { watchText() }
-            if detour.goesAlone { connectAnew() }
+            if detour.goesAlone { goAlone() }
             for address in detour.addresses { pool.noteZone(of: address) }
         }
     }

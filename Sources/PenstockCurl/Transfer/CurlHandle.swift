@@ -333,7 +333,15 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        func connectAnew() {
+        /// Asks for a connection that carries nothing else: one of HTTP/1.1 that rests, or else a new one of that version, which
+        /// libcurl gives to nobody besides (``CurlFault/unaskedPipelining``).
+        func goAlone() {
+            state.needsReset = true
+            set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_PIPEWAIT, 0)
+        }
+
+        private func connectAnew() {
             state.needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
         }
