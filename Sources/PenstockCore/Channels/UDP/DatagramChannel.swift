@@ -138,7 +138,7 @@ public final class DatagramChannel: Channel {
         }
         guard !wasIdle else { return }
         pump()
-        let unconnected = state.withLock { $0.wire == nil ? $0.context : nil }
+        let unconnected = state.withLock { $0.wire == nil && !$0.isEnding ? $0.context : nil }
         end(nil)
         // Nothing is connected for it any more.
         unconnected?.end(.requested)
