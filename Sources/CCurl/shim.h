@@ -11,6 +11,7 @@
 #include <sys/epoll.h>   /* not part of the Glibc module */
 #include <sys/eventfd.h> /* not part of the Glibc module */
 #include <sys/ioctl.h>
+#include <sys/uio.h>
 #include <linux/sockios.h>
 
 /* Waits until a socket can be read, for less than a second. The Glibc module does not have ppoll. */
@@ -180,6 +181,13 @@ static inline ccurl_facts ccurl_get_facts(CURL *easy) {
 static inline int ccurl_unconfirmed(int descriptor) {
     int count = 0;
     return ioctl(descriptor, SIOCOUTQ, &count) == 0 ? count : -1;
+}
+
+/* Reads what the system has of a file in memory; -1 where that is nothing, or the file's system does not tell. The Glibc module does
+   not have preadv2, and hides the name of its flag, RWF_NOWAIT. */
+static inline ssize_t ccurl_read_from_memory(int descriptor, void *memory, size_t count, off_t offset) {
+    struct iovec part = {.iov_base = memory, .iov_len = count};
+    return preadv2(descriptor, &part, 1, offset, 0x8);
 }
 
 /* What a look at a socket finds without taking anything from it or waiting. The flags of recv are an enumeration of the

@@ -177,7 +177,8 @@
             /// Exchanges beyond it wait for a connection to be free, in order, and only their total time-out runs
             /// meanwhile. An HTTP/2 connection carries a hundred exchanges, or as many as its server takes, so this is a
             /// limit of connections and not of exchanges there. Uploads that have HTTP/1.1 connections of their own are
-            /// counted apart.
+            /// counted apart; and where a host speaks HTTP/2 on some connections and HTTP/1.1 on others, those that rest are not
+            /// counted: there may be as many of each.
             public var maxConnectionsPerHost: Int?
             /// Connections of one partition to all hosts together, counted as those to one host are; `nil`, the default,
             /// means no limit. An idle one is closed for a new one before anything waits.

@@ -14,3 +14,5 @@ func sysctlbyname(
 let RENAME_EXCL: Int32 = 0x4
 
 func renamex_np(_ old: UnsafePointer<CChar>!, _ new: UnsafePointer<CChar>!, _ flags: UInt32) -> Int32 { -1 }
+
+func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }

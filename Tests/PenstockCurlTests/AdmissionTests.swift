@@ -229,6 +229,35 @@
             #expect(isAdmitted == [true, false], "the third connection is theirs, and there is no fourth")
         }
 
+        @Test(
+            "Nobody waits for streams without end where the host has spoken HTTP/1.1, while it may have another connection"
+        )
+        func noPatience() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let alone = try #require(try send(.alone, 1, &admission).first)
+            _ = admission.learned(false, from: alone)
+            let stream = try #require(try send(.unknown, 1, &admission).first)
+            stream.state.originQueue?.lowerPlaces(to: 1)
+            give("HTTP/2 200", to: stream)
+            #expect(admission.headCame(for: stream).isEmpty)
+            let waiting = [try transfer(), try transfer()]
+            for transfer in waiting { #expect(!admit(transfer, &admission)) }
+            #expect(admission.impatient(1) === [waiting[0]])
+            #expect(admission.impatient(1).isEmpty, "it may find that there is room")
+            give("HTTP/1.1 200 OK", to: waiting[0])
+            #expect(admission.headCame(for: waiting[0]).isEmpty, "all three connections carry something")
+            #expect(admission.ended(alone) === [waiting[1]])
+
+            // With two alone there is no third.
+            give("HTTP/2 200", to: stream)
+            _ = admission.learned(true, from: stream)
+            waiting[1].state.originQueue?.sends(waiting[1], .alone)
+            let last = try transfer()
+            #expect(!admit(last, &admission))
+            #expect(admission.impatient(1).isEmpty)
+            #expect(admission.impatient(1 + CurlAdmission.patience) === [last])
+        }
+
         @Test("One that was to open a connection, and was taken back, keeps nobody from opening it")
         func openerTakenBack() throws {
             var admission = CurlAdmission(most: 3, isShared: true)
@@ -474,6 +503,45 @@
             let answer = try await transport.perform(call)
             #expect(answer.response.status == 200)
             #expect(server.connectionCount == 3)
+            withExtendedLifetime(streams) {}
+            await transport.shutdown()
+            server.stop()
+        }
+
+        @Test(
+            "On a host that speaks both versions connections of HTTP/1.1 that rest are used, and none is made beside them"
+        )
+        func restingConnections() async throws {
+            let authority = try TestCertificateAuthority()
+            var tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
+            tls.others = [.http1]
+            var configuration = LoopbackServer.Configuration(tls: tls)
+            configuration.http2.concurrentStreams = 2
+            let server = try LoopbackServer(configuration) { request in
+                guard request.path == "/events" else { return .text("ok") }
+                var events = LoopbackServer.Response()
+                events.body = .produced(pause: .seconds(600)) { $0 < 2 ? Data("event\n".utf8) : nil }
+                return events
+            }
+            let transport = CurlTransport(configuration: .init(maxConnectionsPerHost: 4))
+            let trust = TrustPolicy.authorities(authority.file)
+            var events = get(server, trust)
+            events.request.url = try server.url.resolving("/events")
+            var streams: [TransportStream] = []
+            for _ in 0..<2 { streams.append(try await transport.open(events)) }
+            for _ in 0..<40 {
+                try await withThrowingTaskGroup(of: Int.self) { group in
+                    for _ in 0..<3 {
+                        group.addTask {
+                            var call = get(server, trust)
+                            call.timeouts = Timeouts(total: .seconds(60))
+                            return try await transport.perform(call).response.status
+                        }
+                    }
+                    for try await status in group { #expect(status == 200) }
+                }
+            }
+            #expect(server.connectionCount <= 6)
             withExtendedLifetime(streams) {}
             await transport.shutdown()
             server.stop()

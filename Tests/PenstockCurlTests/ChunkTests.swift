@@ -17,7 +17,7 @@
         }
 
         private func take(_ text: String, in size: Int, maxLine: Int = 1 << 10) -> Taken {
-            var chunks = CurlChunks(maxLine: maxLine)
+            var chunks = ChunkReader(maxLine: maxLine)
             var taken = Taken()
             var content: [UInt8] = []
             let bytes = Array(text.utf8)
@@ -77,6 +77,7 @@
                 "1;\r\n", "1;;", "1; \r\n", "1;=a", "1;a=\r\n", "1;a=;", "1;a b", "1;a=b c", "1;a \r\n", "1;a=b \r\n",
                 "1;a\n", "1;a\rb", "1;a\0", "1;\"a\"", "1;a=\"\n", "1;a=\"\r", "1;a=\"\u{7F}", "1;a=\"\\\r",
                 "1;a=\"b\"c", "1;a=b\"", "1;é", "0\n", "0\r\n\n", "0\r\n\rx", "0\r\nA: 1\n", "0\r\nA: 1\rB",
+                "0\r\nA: a\0b",
             ])
         func bad(text: String) {
             for taken in takeAnyhow(text) { #expect(taken.failure == .protocolViolation) }

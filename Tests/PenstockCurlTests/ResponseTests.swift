@@ -108,6 +108,11 @@
             #expect(error.partialResponse?.status == 200)
         }
 
+        @Test func aFailureCountsTheContentOfChunksAlone() async throws {
+            let error = try await refusal("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n5\r\ncd")
+            #expect(error.connection.bytesReceived == 4)
+        }
+
         @Test func closingWithoutAnAnswerLosesTheConnection() async throws {
             let error = try await refusal("")
             #expect(error.kind == .connectionLost)

@@ -90,7 +90,7 @@ struct UpgradeReply: Sendable {
     private enum Awaited {
         case bytes(Int)
         /// - Parameter most: what may still come, in bytes.
-        case chunks(most: Int)
+        case chunks(ChunkReader, most: Int)
     }
 
     init(_ limits: ResponseLimits) {
@@ -120,55 +120,45 @@ struct UpgradeReply: Sendable {
                 try takeField(line)
             }
         }
-        guard let status, takeContent() else { return nil }
+        guard let status, try takeContent() else { return nil }
         return HTTPResponse(status: status, fields: fields, version: version)
     }
 
     /// - Returns: whether nothing more is to come.
-    private mutating func takeContent() -> Bool {
+    private mutating func takeContent() throws(TransportError) -> Bool {
         switch awaited {
         case nil: return false
         case .bytes(let count):
             guard bytes.count - start >= count else { return false }
             content = Data(bytes[start..<(start + count)])
             return true
-        case .chunks(var most):
-            while let chunk = chunk() {
-                most -= chunk.end - start
-                guard !chunk.content.isEmpty, most >= 0 else {
-                    if most < 0 { content = Data() }
-                    return true
-                }
-                content += bytes[chunk.content]
-                start = chunk.end
-                awaited = .chunks(most: most)
+        case .chunks(var reader, var most):
+            let before = start
+            let failure = takeChunks(by: &reader)
+            most -= start - before
+            awaited = .chunks(reader, most: most)
+            if failure == .protocolViolation { throw .init(.protocolViolation, "the chunks of the content are none") }
+            guard failure == nil, most >= 0 else {
+                content = Data()
+                return true
             }
-            guard bytes.count - start > most else { return false }
-            content = Data()
-            return true
+            return reader.isOver
         }
     }
 
-    /// The next chunk (RFC 9112 §7.1): an empty one at the end, and for what is none. `nil` where more bytes are needed.
-    private func chunk() -> (content: Range<Int>, end: Int)? {
-        guard let lineEnd = bytes[start...].prefix(Self.longestChunkLine).firstIndex(of: 0x0A) else {
-            return bytes.count - start < Self.longestChunkLine ? nil : (start..<start, start)
-        }
-        let digits = bytes[start..<lineEnd].prefix { Self.isHexadecimal($0) }
-        let first = lineEnd + 1
-        let size = Int(String(decoding: digits, as: UTF8.self), radix: 16).map { min($0, Self.mostContent + 1) }
-        guard let size = digits.count > 15 ? Self.mostContent + 1 : size, size > 0 else {
-            return (first..<first, first)
-        }
-        return bytes.count - first < size + 2 ? nil : (first..<(first + size), first + size + 2)
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
+    /// - Returns: why the chunks are refused.
+    private mutating func takeChunks(by reader: inout ChunkReader) -> TransportError.Kind? {
+        var (place, taken) = (start, content)
+        defer { (start, content) = (place, taken) }
+        return bytes.withUnsafeBytes { bytes in
+            while let piece = reader.next(in: bytes, from: &place) {
+                switch piece {
+                case .content(let range): taken += bytes[range]
+                case .trailer: break
+                case .failure(let kind): return kind
+                }
+            }
+            return nil
         }
     }
 
@@ -217,7 +207,7 @@ struct UpgradeReply: Sendable {
         }
         let length = fields[.contentLength].flatMap { Int($0) } ?? 0
         if code != 101, HTTPSyntax.equalIgnoringCase(fields[.transferEncoding] ?? "", "chunked") {
-            awaited = .chunks(most: Self.mostContent)
+            awaited = .chunks(ChunkReader(maxLine: Self.longestChunkLine), most: Self.mostContent)
         } else {
             awaited = .bytes(code == 101 || !(0...Self.mostContent ~= length) ? 0 : length)
         }

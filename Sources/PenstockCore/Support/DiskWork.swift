@@ -20,6 +20,11 @@ package enum DiskWork {
         return try (order.take() ?? Result(catching: work)).get()
     }
 
+    /// Has the work done, and returns at once. Whoever asks for it waits for nothing.
+    package static func start(_ work: @escaping @Sendable () -> Void) {
+        threads.run(work)
+    }
+
     /// Work for a thread, and what came of it. The thread has let go of both when the task goes on: a file whose last owner that is
     /// is closed, and its lock free, by then.
     ///
@@ -85,10 +90,26 @@ final class WorkThreads: @unchecked Sendable {
             count += 1
             return true
         }
-        guard isNew, !startThread({ [self] in while let work = next() { work() } }) else { return }
+        guard isNew, !startThread({ [self] in while inPool(doNext) {} }) else { return }
         condition.withLock { count -= 1 }
         // Among the tasks it is better done than not at all.
         DispatchQueue.global().async { [self] in condition.withLock { waiting.popFirst() }?() }
+    }
+
+    /// On Apple's systems nothing but a pool lets go of what the work, or its end, has left for later on such a thread.
+    private func inPool(_ body: () -> Bool) -> Bool {
+        #if canImport(Darwin)
+            autoreleasepool(invoking: body)
+        #else
+            body()
+        #endif
+    }
+
+    /// - Returns: `false` where nothing has come for a while.
+    private func doNext() -> Bool {
+        guard let work = next() else { return false }
+        work()
+        return true
     }
 
     /// What is to be done next; `nil` where nothing has come for a while.

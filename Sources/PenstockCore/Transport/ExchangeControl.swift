@@ -58,8 +58,8 @@ public final class ExchangeControl: Sendable {
         whole = nil
     }
 
-    /// A control for one of the exchanges of a call, which can be ended without the others. It does what the call's does from
-    /// ``join()`` to ``leave()``.
+    /// A control for one of the exchanges of a call, which can be ended without the others. Its exchanges are told what the call's
+    /// are from ``join()`` to ``leave()``. Who asks hears of the call in any case: content that is read after that is the call's.
     init(partOf whole: ExchangeControl) {
         onProgress = whole.onProgress
         onInterim = whole.onInterim
@@ -70,7 +70,7 @@ public final class ExchangeControl: Sendable {
     public var isCancelled: Bool { state.withLock { $0.isCancelled } || whole?.isCancelled ?? false }
     /// Whether ``suspend()`` was called and ``resume()`` was not since. A transport asks when an exchange begins, as
     /// nobody calls its ``ControlledExchange/suspend()`` then.
-    public var isSuspended: Bool { state.withLock { $0.isSuspended } }
+    public var isSuspended: Bool { whole?.isSuspended ?? state.withLock { $0.isSuspended } }
 
     /// Whether something is under way that keeps the call's time-outs by itself.
     var isBusy: Bool {

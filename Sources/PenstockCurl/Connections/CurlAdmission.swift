@@ -13,7 +13,8 @@
     /// learnt last, what comes waits for one of its connections, also while those of HTTP/2 could carry more.
     ///
     /// A transfer that is held back waits in its turn. Where all places on HTTP/2 connections are taken for long, by streams
-    /// that do not end, one transfer (the opener) goes ahead and opens a further connection, and others follow on it.
+    /// that do not end, one transfer (the opener) goes ahead and opens a further connection, and others follow on it. It does so at
+    /// once where the host has spoken HTTP/1.1 as well, and may have a connection that rests.
     struct CurlAdmission {
         /// Transfers on one connection: libcurl's own limit, and the least that a server should allow (RFC 9113 §6.5.2).
         static let places = 100
@@ -155,6 +156,8 @@
         private struct State {
             /// Whether it is HTTP/2; `nil` while it is not known.
             var isMultiplexed: Bool?
+            /// Whether a connection has ever spoken HTTP/1.1.
+            var isMixed = false
             /// Transfers on one HTTP/2 connection; fewer than its server takes only until all have ended.
             var places = CurlAdmission.places
             /// HTTP/2 connections that may be used at once.
@@ -195,8 +198,11 @@
             guard state.isMultiplexed == true, state.opener == nil, state.connections < most,
                 let first = state.queue.first
             else { return nil }
-            return first.state.waitsSince + CurlAdmission.patience
+            return hasRoomAlone ? first.state.waitsSince : first.state.waitsSince + CurlAdmission.patience
         }
+
+        /// Whether one that goes ahead may come upon a connection of HTTP/1.1, of which there is one left.
+        private var hasRoomAlone: Bool { state.isMixed && state.alone < most - state.connections }
 
         private var limit: Int {
             switch state.isMultiplexed {
@@ -248,6 +254,7 @@
         func learn(_ isMultiplexed: Bool) {
             if state.isMultiplexed == nil { for transfer in state.queue { transfer.state.clock.connectionAwaited() } }
             state.isMultiplexed = isMultiplexed
+            if !isMultiplexed { state.isMixed = true }
         }
 
         /// A connection that carries so many takes no more.

@@ -5,7 +5,8 @@
     import PenstockCore
 
     /// The trust policy of a pool, as libcurl and OpenSSL are told of it. Whatever it reads, it reads once: a pool whose files
-    /// have changed serves no new transfer.
+    /// have changed serves no new transfer. That is looked at for each transfer, by the thread that drives all of them: the disk that
+    /// such files are on must not hang.
     ///
     /// The pins are compared inside the verification of the chain. A handshake that fails there leaves no session behind, by
     /// which the next one would get around them.

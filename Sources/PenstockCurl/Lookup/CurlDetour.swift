@@ -227,6 +227,7 @@
         private var whatItWaitsFor: String {
             if state.detour?.lookup != nil { return "the look-up of the name \(connectionHost) has not ended" }
             if state.detour?.awaitsDescriptors ?? false { return "no file descriptor is left" }
+            if state.source?.isOpen == false { return "the file of its body has not been opened" }
             return state.originQueue != nil && !state.isAdmitted ? "all connections to the host are in use" : ""
         }
     }
@@ -333,7 +334,7 @@
         func note(_ detour: CurlDetour) {
             detour.delay = loop.now - detour.began
             if detour.asksForRoom { watchText() }
-            if detour.goesAlone { connectAnew() }
+            if detour.goesAlone { goAlone() }
             for address in detour.addresses { pool.noteZone(of: address) }
         }
     }

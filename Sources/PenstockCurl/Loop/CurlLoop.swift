@@ -126,6 +126,7 @@
             case .suspend(let transfer): suspend(transfer)
             case .resume(let transfer): resume(transfer)
             case .chunk(let transfer, let event): receive(event, for: transfer)
+            case .piece(let transfer, let event): receive(event, for: transfer)
             case .proceed(let transfer): goOn(transfer)
             case .skip(let transfer): skip(transfer)
             case .found(let transfer, let result): found(result, for: transfer)
@@ -151,8 +152,10 @@
                 let pool = try pool(of: transfer)
                 pools.work(pool)
                 guard admit(transfer, to: pool) else { return }
-                if configuration.maxConnections == nil { transfer.state.clock.connectionStarted(now) }
                 if transfer.state.source == nil { transfer.state.source = try CurlBodySources.source(for: transfer) }
+                // It comes back when its file is open.
+                guard transfer.state.source?.isOpen != false else { return }
+                if configuration.maxConnections == nil { transfer.state.clock.connectionStarted(now) }
                 guard let handle = pool.take() else { throw .outOfMemory }
                 (transfer.state.pool, transfer.state.handle) = (pool, handle)
                 handle.prepare(for: transfer)
@@ -232,6 +235,19 @@
         private func receive(_ event: CurlStreamSource.Event, for transfer: CurlTransfer) {
             guard transfer.isUnderWay, let source = transfer.state.source as? CurlStreamSource else { return }
             source.receive(event)
+            goOnSending(transfer)
+        }
+
+        private func receive(_ event: CurlFileSource.Event, for transfer: CurlTransfer) {
+            guard transfer.isUnderWay, let source = transfer.state.source as? CurlFileSource else { return }
+            let wasOpen = source.isOpen
+            source.receive(event)
+            guard !wasOpen else { return goOnSending(transfer) }
+            guard let refusal = source.refusal else { return launchIfAwake(transfer) }
+            finish(transfer, .failure(transfer.error(.requestBody, refusal)))
+        }
+
+        private func goOnSending(_ transfer: CurlTransfer) {
             guard transfer.state.awaitsChunk, !transfer.state.isSuspended else { return }
             transfer.state.awaitsChunk = false
             applyPause(transfer)

@@ -12,6 +12,7 @@
             case suspend(CurlTransfer)
             case resume(CurlTransfer)
             case chunk(CurlTransfer, CurlStreamSource.Event)
+            case piece(CurlTransfer, CurlFileSource.Event)
             case proceed(CurlTransfer)
             case skip(CurlTransfer)
             case found(CurlTransfer, HostResult)

@@ -10,6 +10,8 @@
         var isFinished: Bool { get }
         /// What a stream threw.
         var failure: (any Error)? { get }
+        /// Whether it is known that there is something to read from.
+        var isOpen: Bool { get }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBodyRead
         /// Goes back to the beginning.
@@ -22,6 +24,7 @@
 
     extension CurlBodySource {
         var failure: (any Error)? { nil }
+        var isOpen: Bool { true }
     }
 
     enum CurlBodyRead {
@@ -61,50 +64,6 @@
         func close() {}
     }
 
-    /// A regular file, read as libcurl asks for it.
-    final class CurlFileSource: CurlBodySource {
-        private let descriptor: Int32
-        private let declared: Int
-        private var offset = 0
-        private var isOpen = true
-
-        init?(_ url: URL, length: Int) {
-            descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { return nil }
-            declared = length
-        }
-
-        deinit {
-            close()
-        }
-
-        var length: Int? { declared }
-        var isFinished: Bool { offset == declared }
-
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBodyRead {
-            let wanted = min(buffer.count, declared - offset)
-            guard wanted > 0 else { return .end }
-            var count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset))
-            while count < 0, errno == EINTR { count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset)) }
-            guard count > 0 else {
-                return .failed(count == 0 ? "the file is shorter than it was" : "the file cannot be read")
-            }
-            offset += count
-            return .bytes(count)
-        }
-
-        func rewind() -> Bool {
-            offset = 0
-            return true
-        }
-
-        func close() {
-            guard isOpen else { return }
-            isOpen = false
-            Glibc.close(descriptor)
-        }
-    }
-
     /// Chooses how a request body is read.
     enum CurlBodySources {
         /// Larger bodies are read from the app's own memory as they are sent.
@@ -124,10 +83,7 @@
             case .none: return nil
             case .bytes(let data): return data.count > maxInline ? CurlBytesSource(data) : nil
             case .file(let url):
-                guard let source = CurlFileSource(url, length: body.length ?? 0) else {
-                    throw TransportError(.requestBody, sendState: .unsent, message: "the file cannot be opened")
-                }
-                return source
+                return CurlFileSource(url, length: body.length ?? 0) { [weak transfer] in transfer?.tellRead($0) }
             case .stream(let open):
                 return CurlStreamSource(length: body.length, open: open) { [weak transfer] in transfer?.stream($0) }
             @unknown default:

@@ -333,7 +333,15 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        func connectAnew() {
+        /// Asks for a connection that carries nothing else: one of HTTP/1.1 that rests, or else a new one of that version, which
+        /// libcurl gives to nobody besides (``CurlFault/unaskedPipelining``).
+        func goAlone() {
+            state.needsReset = true
+            set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_PIPEWAIT, 0)
+        }
+
+        private func connectAnew() {
             state.needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
         }
@@ -376,7 +384,7 @@
             set(CURLOPT_FOLLOWLOCATION, 0)
             if CurlFault.followedRefusal.isPresent { set(CURLOPT_MAXREDIRS, 0) }
             set(CURLOPT_HTTP09_ALLOWED, 0)
-            // Chunks come as they are: CurlChunks reads them.
+            // Chunks come as they are: ChunkReader reads them.
             set(CURLOPT_HTTP_TRANSFER_DECODING, 0)
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_SSL_VERIFYPEER, 1)

@@ -134,7 +134,8 @@
             return HTTPField(name: name, value: text(value, of: name))
         }
 
-        /// libcurl refuses NUL, but not a CR that ends no line (RFC 9112 §2.2).
+        /// NUL is refused before, by libcurl and in trailers by ``ChunkReader``; libcurl does not refuse a CR that ends no line
+        /// (RFC 9112 §2.2).
         private static func split(
             _ line: UnsafeRawBufferPointer
         ) -> (name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {

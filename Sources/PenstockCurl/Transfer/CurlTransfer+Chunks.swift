@@ -3,14 +3,14 @@
     import Foundation
     import PenstockCore
 
-    /// Content in chunks, which libcurl hands over as it came, and of which it finds only the end (``CurlChunks``).
+    /// Content in chunks, which libcurl hands over as it came, and of which it finds only the end (``ChunkReader``).
     extension CurlTransfer {
         /// Bytes that are no content and are looked at in one round, at most. Each costs more than one of content does.
         private static let maxFraming = 4 << 10
 
         func beginChunks() {
             guard state.head.isChunked, state.head.allowsContent, request.request.method != .head else { return }
-            state.chunks = CurlChunks(maxLine: request.limits.headerBytes)
+            state.chunks = ChunkReader(maxLine: request.limits.headerBytes)
         }
 
         /// Whether what libcurl takes for the end of the content is not.

@@ -29,9 +29,7 @@
         private func response(isOver: Bool = true) -> TransportResponse {
             guard let handle = state.handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
-            var connection = ConnectionInfo(facts, state.resends)
-            // Some versions of libcurl count what is no content of the chunks as well.
-            if let count = state.chunks?.contentBytes { connection.bytesReceived = count }
+            var connection = connection(facts)
             // Codings end where they say, but for those that have not begun.
             if mayBeCutOff(isEmpty: isOver && facts.body_received == 0) { connection.mayBeCutOff = true }
             return TransportResponse(answer, timings: Timings(facts, state.detour), connection: connection)
@@ -76,8 +74,15 @@
             timings.total = max(timings.total ?? .zero, elapsed ?? .zero)
             return TransportError(
                 kind, sendState: sendState(handle), message: message, timings: timings,
-                connection: ConnectionInfo(facts, state.resends), partialResponse: partialResponse,
+                connection: connection(facts), partialResponse: partialResponse,
                 underlying: kind == .requestBody ? state.source?.failure : nil)
+        }
+
+        private func connection(_ facts: ccurl_facts) -> ConnectionInfo {
+            var connection = ConnectionInfo(facts, state.resends)
+            // Some versions of libcurl count what is no content of the chunks as well.
+            if let count = state.chunks?.contentBytes { connection.bytesReceived = count }
+            return connection
         }
 
         /// libcurl counts the bytes it gave to the socket, also those that were for a proxy alone.

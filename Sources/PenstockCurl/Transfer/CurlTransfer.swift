@@ -80,7 +80,7 @@
             /// Content for the pipe, of this round.
             var gathered = Data()
             /// The content as it comes, where it comes in chunks.
-            var chunks: CurlChunks?
+            var chunks: ChunkReader?
             /// Bytes of it that were no content in a round of the loop.
             var framing: (round: UInt64, bytes: Int) = (0, 0)
             /// Bytes of content nobody wants that are still read past; `nil` while content is wanted.
@@ -97,7 +97,7 @@
             var isSuspended = false
             /// Whether the reader has enough for now.
             var isHeldBack = false
-            /// Whether libcurl has been told to read no body until the stream yields more.
+            /// Whether libcurl has been told to read no body until the stream yields more, or more of the file was read.
             var awaitsChunk = false
             /// Whether libcurl was told to go on sending when it had read the whole answer, so that it can say that it is over.
             var hasGoneOn = false
@@ -205,6 +205,10 @@
 
         func stream(_ event: CurlStreamSource.Event) {
             mailbox.post(.chunk(self, event))
+        }
+
+        func tellRead(_ event: CurlFileSource.Event) {
+            mailbox.post(.piece(self, event))
         }
 
         // MARK: The resolver's side

@@ -234,12 +234,7 @@ extension APIClient {
             own: options, streams: true, origin: session.context, isAdopted: true)
         let call = ActiveCall(endpoint, .raw(request), terms, of: self)
         let wire = try await call.run { () async throws(APIError) -> any TransportWire in
-            let exchange = try self.exchange(for: url, call.context)
-            do throws(TransportError) {
-                return try await transport.connect(exchange, speaking: .unnamed)
-            } catch {
-                throw APIError(error, request: request)
-            }
+            try await state.wire(try self.exchange(for: url, call.context), for: call.context)
         }
         return (wire, { call.finish($0) })
     }

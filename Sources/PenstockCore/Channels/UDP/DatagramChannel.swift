@@ -138,7 +138,10 @@ public final class DatagramChannel: Channel {
         }
         guard !wasIdle else { return }
         pump()
+        let unconnected = state.withLock { $0.wire == nil && !$0.isEnding ? $0.context : nil }
         end(nil)
+        // Nothing is connected for it any more.
+        unconnected?.end(.requested)
     }
 
     /// Ends it at once.
@@ -187,11 +190,17 @@ public final class DatagramChannel: Channel {
         }
         guard begins else { return }
         guard let call = begin() else { return end(APIError(.cancelled, stage: .transport)) }
-        state.withLock { $0.context = call.context }
+        let isEnding = state.withLock { state in
+            state.context = call.context
+            return state.isEnding
+        }
+        // Whoever has ended it while its call was made has found none to end.
+        if isEnding { call.context.end(.requested) }
+        let began = call.context.time.now()
         let task = Task { [weak self, connect] in
             do throws(APIError) {
                 let wire = try await call.run { () async throws(APIError) in try await connect(call.context) }
-                guard self?.opened(wire, call) == true else {
+                guard self?.opened(wire, call, since: began) == true else {
                     wire.fail(.cancelled)
                     return _ = call.finish(nil)
                 }
@@ -206,13 +215,17 @@ public final class DatagramChannel: Channel {
     }
 
     /// - Returns: `false` where it was closed meanwhile.
-    private func opened(_ wire: any DatagramWire, _ call: ActiveCall<ChannelEndpoint>) -> Bool {
+    private func opened(
+        _ wire: any DatagramWire, _ call: ActiveCall<ChannelEndpoint>, since began: Duration
+    ) -> Bool {
         let context = call.context
+        let now = context.time.now()
         var limits = limits
-        limits.connect = context.settings.timeouts.connect ?? limits.connect
-        let isWanted = state.withLock { [random] state in
+        // The transport has had its part of it.
+        limits.connect = max(limits.connect(context) - (now - began), .zero)
+        let isWanted = state.withLock { [random, limits] state in
             guard !state.isEnding else { return false }
-            state.machine = DatagramMachine(limits, at: context.time.now(), random: random)
+            state.machine = DatagramMachine(limits, at: now, random: random)
             state.wire = wire
             state.finish = { call.finish($0) }
             return true
@@ -276,6 +289,11 @@ public final class DatagramChannel: Channel {
     }
 }
 
+extension DatagramLimits {
+    /// The time to connect.
+    fileprivate func connect(_ context: CallContext) -> Duration { context.settings.timeouts.connect ?? connect }
+}
+
 extension APIClient {
     /// A connection over UDP for an app's own payloads, whose other end is a ``DatagramListener``. Nothing is sent before it is
     /// used.
@@ -296,12 +314,8 @@ extension APIClient {
             return self.begin(endpoint, .init(own: options, scope: scope, streams: true, isEndless: true))
         } connect: { context throws(APIError) in
             let url = try Self.origin(host, port, isSecure: false)
-            let exchange = try self.exchange(for: url, context)
-            do throws(TransportError) {
-                return try await self.transport.datagrams(exchange)
-            } catch {
-                throw APIError(error, request: exchange.request)
-            }
+            return try await self.state.datagrams(
+                try self.exchange(for: url, context), within: limits.connect(context), for: context)
         }
     }
 }
